@@ -54,12 +54,10 @@ def _rows(path: Path, text: str, least: int) -> Iterator[tuple[int, list[float]]
             continue
         cut = number == len(lines) and not text.endswith("\n")
         if len(words) < least or cut or not all(_NUMBER.fullmatch(word) for word in words[:least]):
-            what = (
-                "the file is cut short here" if number == len(lines) else f"{least} numbers are expected here"
-            )
-            raise FitError(
-                f'{path}:{number}: "{line.strip()[:60]}": {what}\n  = save the whole of what was printed'
-            )
+            short = number == len(lines)
+            what = "the file is cut short here" if short else f"{least} numbers are expected here"
+            where = f'{path}:{number}: "{line.strip()[:60]}"'
+            raise FitError(f"{where}: {what}\n  = save the whole of what was printed")
         yield number, [float(word) for word in words[:least]]
 
 
@@ -81,10 +79,8 @@ def _osu(path: Path, text: str, title: str) -> Samples:
             f"{path}: OSU {title} says nothing of single messages\n  = take osu_latency and osu_bw"
         )
     if "bi-directional" in kind or ("multi" in kind and "latency" in kind):
-        raise FitError(
-            f"{path}: OSU {title} is of several at once, which is to be predicted\n  = take "
-            "osu_latency, osu_bw"
-        )
+        what = "is of several at once, which is to be predicted"
+        raise FitError(f"{path}: OSU {title} {what}\n  = take osu_latency, osu_bw")
     pairs = int(match[1]) if (match := re.search(r"pairs:\s*(\d+)", text)) else 1
     for line, (first, value) in _rows(path, text, 2):
         size = _size(path, line, first)
@@ -166,10 +162,9 @@ def _columns(path: Path, line: int, names: list[str]) -> None:
         near = units.nearest(wrong, known)
         hint = f'is "{near}" meant? ' if near else ""
         raise FitError(
-            f'{path}:{line}: not a table of measured values: column "{wrong[:40]}"\n  = '
-            f"{hint}columns are bytes and, each "
-            "with its unit, half_round_us, send_us, receive_us, gap_us, turn_us; or the output "
-            "of OSU or netgauge"
+            f'{path}:{line}: not a table of measured values: column "{wrong[:40]}"\n  = {hint}columns are '
+            "bytes and, each with its unit, half_round_us, send_us, receive_us, gap_us, turn_us; or the "
+            "output of OSU or netgauge"
         )
 
 

@@ -59,11 +59,8 @@ class Model:
             }
             for row in self.rows
         ]
-        packet = units.format_bytes(PACKET_BYTES)
-        return {
-            "technology": self.technology,
-            "protocol": {"preset": "raw", "packet": packet, "by_size": rows},
-        }
+        protocol = {"preset": "raw", "packet": units.format_bytes(PACKET_BYTES), "by_size": rows}
+        return {"technology": self.technology, "protocol": protocol}
 
 
 def ns(value: float) -> str:
@@ -80,9 +77,7 @@ def build(samples: Samples) -> Model:
         raise FitError(
             f"nothing says how often messages can be sent: the {missing}, is missing\n  = measure trains"
         )
-    limits = _limited(curves)
-    sizes = _grid(curves)
-    byte_ns = _byte_ns(samples, curves)
+    limits, sizes, byte_ns = _limited(curves), _grid(curves), _byte_ns(samples, curves)
     technology, net = _link(samples, curves, gap, byte_ns, sizes)
     rows = [_row(size, curves, gap, net[size], limits) for size in sizes]
     least = min(sizes)

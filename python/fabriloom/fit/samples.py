@@ -49,9 +49,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Curve:
-    """Consecutive lines. Between two lines the end of one and the start of the next are joined by a straight
-    line; before a jump, the first line is extended.
-    """
+    """Consecutive lines. A straight line joins two of them; before a jump, the first is extended."""
 
     lines: tuple[Line, ...]
 
@@ -78,9 +76,7 @@ class Curve:
         return there - here if abs(there - here) > JUMP * max(there, here) else None
 
     def jumps(self) -> list[tuple[float, float, float]]:
-        """Return the jumps: the sizes between which each lies, and its height. Steps below a tenth of the
-        value are no jumps.
-        """
+        """Return the jumps: the sizes between which each lies, and its height. See :data:`JUMP`."""
         steps = [(number, self._jump(number)) for number in range(len(self.lines) - 1)]
         lines = self.lines
         return [(lines[n].last, lines[n + 1].first, step) for n, step in steps if step is not None]
@@ -179,9 +175,7 @@ class Samples:
         return rows[:, 0], rows[:, 1], rows[:, 2]
 
     def curves(self) -> dict[str, Curve]:
-        """Return the fitted lines of each quantity. Where one surely jumps, the machine sends in another way,
-        and new lines begin for all.
-        """
+        """Return the fitted lines by quantity. Where one surely jumps, new ones begin for all."""
         columns = {name: self.columns(name) for name in QUANTITIES if self.values.get(name)}
         begins = frozenset[float]().union(*(fit(*column).sure_jumps() for column in columns.values()))
         return {name: fit(*column, begins) for name, column in columns.items()}
@@ -263,9 +257,8 @@ def from_folder(folder: Folder) -> Samples:
         measured = summary.get("measured")
         if measured and measured["crowded"]:
             raise FitError(
-                f"{folder.path}: {measured['ranks']} processes shared {measured['cores']} "
-                "cores, so no time in it is a "
-                "measurement\n  = measure again with as many cores as processes"
+                f"{folder.path}: {measured['ranks']} processes shared {measured['cores']} cores, so no time "
+                "in it is a measurement\n  = measure again with as many cores as processes"
             )
         machine = f"{measured['mpi']}, {measured['transport']}" if measured else "a simulation"
         try:
@@ -293,13 +286,11 @@ def _point(found: Samples, program: Mapping[str, Any], summary: Mapping[str, Any
     if units.parse_time_ps(program["pause"]) / 1000 > value[ROUND]:
         found.put("receive", size, value[RECEIVES], noise[RECEIVES])
     train = int(program["train"])
-    found.put(
-        "gap", size, (value[LONG_TRAIN] - value[TRAIN]) / train, (noise[LONG_TRAIN] + noise[TRAIN]) / train
-    )
+    took = value[LONG_TRAIN] - value[TRAIN]
+    found.put("gap", size, took / train, (noise[LONG_TRAIN] + noise[TRAIN]) / train)
     if TURNS in value:
-        targets = int(summary["network"]["terminals"]) - 1
         given = program.get("targets")
-        targets = len(given) if isinstance(given, list) else targets
+        targets = len(given) if isinstance(given, list) else int(summary["network"]["terminals"]) - 1
         messages = targets * max(1, train // targets)
         took = value[MORE_TURNS] - value[TURNS]
         found.put("turn", size, took / messages, (noise[MORE_TURNS] + noise[TURNS]) / messages)

@@ -13,6 +13,7 @@ from typing import Any
 from .. import simulate
 from ..compile import graph_of
 from ..process.libraries import pl
+from ..reading import toml_value
 from ..results import Results
 from ..results.figures import figures
 from ..scenario import Scenario, ScenarioError
@@ -87,21 +88,15 @@ def on_machine(model: Model, resolved: Mapping[str, Any]) -> dict[str, Any]:
     kept = {name: given[name] for name in ("messages_at_once", "channels_limit") if name in given}
     topology = resolved["topology"]
     if topology["kind"] != "crossbar":
-        topology = {"kind": "crossbar", "terminals": _terminals(resolved)}
-    output = {"links": False, "flows": False}
-    protocol = {**sections["protocol"], **kept}
+        alone = {name: value for name, value in resolved.items() if name not in ("sweep", "variants")}
+        topology = {"kind": "crossbar", "terminals": graph_of(Scenario.from_dict(alone)).terminals}
     return {
         **found,
         "topology": topology,
         "technology": sections["technology"],
-        "protocol": protocol,
-        "output": output,
+        "protocol": {**sections["protocol"], **kept},
+        "output": {"links": False, "flows": False},
     }
-
-
-def _terminals(resolved: Mapping[str, Any]) -> int:
-    alone = {name: value for name, value in resolved.items() if name not in ("sweep", "variants")}
-    return graph_of(Scenario.from_dict(alone)).terminals
 
 
 def _at(summary: Mapping[str, Any], key: str) -> float | None:
@@ -118,14 +113,8 @@ _NOISY = 0.3
 _LONG = re.compile(r"\d{4,}")
 
 
-def to_toml(model: Model, version: str) -> str:
-    """Return the text of a preset file: tables ``[technology]`` and ``[protocol]`` with value, kind and
-    source.
-    """
-    return "".join(_text(model, version))
-
-
-def _text(model: Model, version: str) -> Iterator[str]:
+def preset_lines(model: Model, version: str) -> Iterator[str]:
+    """Yield a preset file: tables ``[technology]`` and ``[protocol]`` with value, kind and source."""
     where = "; ".join(model.samples.sources)
     yield f"# Written by fabriloom {version}: fit of {where}.\n"
     yield '# In a scenario: preset_file = "fitted.toml" in [technology] and in [protocol].\n'
@@ -140,9 +129,8 @@ def _text(model: Model, version: str) -> Iterator[str]:
         yield _entry(name, value, _sources(name, source))
     yield "\n[protocol]\n"
     yield _entry("preset", "raw", "A message is a packet")
-    yield _entry(
-        "packet", sections["protocol"]["packet"], "A message is a packet, up to the largest there is"
-    )
+    largest = "A message is a packet, up to the largest there is"
+    yield _entry("packet", sections["protocol"]["packet"], largest)
     source = f"Half rounds, sends, receives and trains by size, cut where a line ends: {where}"
     yield _entry("by_size", sections["protocol"]["by_size"], source)
 
@@ -163,11 +151,9 @@ def _entry(name: str, value: Any, source: str) -> str:
 
 
 def _toml(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{key} = {_toml(inner)}" for key, inner in value.items()) + " }"
     if isinstance(value, list):
-        return "[\n" + "".join(f"    {_toml(inner)},\n" for inner in value) + "]"
-    return json.dumps(value, ensure_ascii=False)
+        return "[\n" + "".join(f"    {toml_value(inner)},\n" for inner in value) + "]"
+    return toml_value(value)
 
 
 def told(model: Model) -> list[str]:
@@ -263,7 +249,7 @@ class Fitted:
         """Return the text of the preset file."""
         from .. import __version__
 
-        return to_toml(self.model, __version__)
+        return "".join(preset_lines(self.model, __version__))
 
     def told(self) -> list[str]:
         """Return the parameters as text."""
@@ -299,9 +285,8 @@ def fit(paths: Sequence[Path], progress: Callable[[int, int, str], None] | None 
     if not samples.values:
         names = ", ".join(folder.path.name for folder in others) or "nothing"
         raise FitError(
-            f"{names}: there is nothing to fit, only what is to be predicted\n  = name a "
-            "measurement of the program logp "
-            "as well, or a file of OSU, netgauge or CSV"
+            f"{names}: there is nothing to fit, only what is to be predicted\n  = name a measurement of the "
+            "program logp as well, or a file of OSU, netgauge or CSV"
         )
     model = build(samples)
     return Fitted(model, predict(model, others, progress or (lambda *_: None)))

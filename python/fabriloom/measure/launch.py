@@ -26,9 +26,8 @@ from .plan import MeasureError, Plan
 from .records import Rounds
 
 INSTALL = (
-    "pip install 'fabriloom[measure]' brings one along, in this repository `make "
-    "setup-measure`; an MPI of the "
-    "machine itself is used if mpiexec is on the path"
+    "pip install 'fabriloom[measure]' brings one along, in this repository `make setup-measure`; an MPI of "
+    "the machine itself is used if mpiexec is on the path"
 )
 _MOST_HOSTS = 1 << 20
 _HOST = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(?:(?::|\s+slots\s*=\s*)(\d{1,6}))?")
@@ -82,9 +81,8 @@ def mpi() -> Mpi:
     found = shutil.which("mpiexec") or shutil.which("mpirun")
     if found is None:
         raise MeasureError(f"there is no MPI on this machine\n  = {INSTALL}")
-    compiler_of_it = Path(found).parent / "mpicc"
-    compiler_there = str(compiler_of_it) if compiler_of_it.is_file() else shutil.which("mpicc")
-    return Mpi(found, compiler_there, False)
+    compiler = Path(found).parent / "mpicc"
+    return Mpi(found, str(compiler) if compiler.is_file() else shutil.which("mpicc"), False)
 
 
 def runner_of(wanted: str, found: Mpi, folder: Path) -> tuple[str, list[str]]:
@@ -104,9 +102,8 @@ def runner_of(wanted: str, found: Mpi, folder: Path) -> tuple[str, list[str]]:
 
 def version() -> int:
     """Return a number for the version of the runners' sources; all processes must have the same."""
-    texts = [
-        resources.files("fabriloom.measure").joinpath(name).read_bytes() for name in ("runner.c", "runner.py")
-    ]
+    room = resources.files("fabriloom.measure")
+    texts = [room.joinpath(name).read_bytes() for name in ("runner.c", "runner.py")]
     return int.from_bytes(hashlib.sha256(b"".join(texts)).digest()[:7], "big")
 
 
@@ -139,9 +136,8 @@ def hosts_in(path: Path) -> list[Host]:
         match = _HOST.fullmatch(plain)
         if match is None or match[2] == "0":
             raise MeasureError(
-                f'{path}:{number}: "{plain[:60]}" is not a host\n  = write a name and how many '
-                "processes, such as "
-                "node1:4"
+                f'{path}:{number}: "{plain[:60]}" is not a host\n  = write a name and how many processes, '
+                "such as node1:4"
             )
         found.append(Host(match[1], int(match[2] or 1)))
     if not found:
@@ -196,10 +192,8 @@ def command(
     options: list[str] = []
     open_mpi = not found.bundled and "Open MPI" in _version(found.mpiexec)
     if hosts:
-        lines = [
-            f"{host.name} slots={host.slots}" if open_mpi else f"{host.name}:{host.slots}" for host in hosts
-        ]
-
+        between = " slots=" if open_mpi else ":"
+        lines = [f"{host.name}{between}{host.slots}" for host in hosts]
         with output.file(folder / "hosts") as out:
             out.write(output.encoded("\n".join(lines) + "\n"))
         options += ["--hostfile" if open_mpi else "-f", str(folder / "hosts")]
@@ -231,14 +225,9 @@ def run(
     Raises:
         MeasureError: the processes failed before a round was finished; the message gives the reason.
     """
+    pipe = subprocess.PIPE
     try:
-        process = subprocess.Popen(
-            parts,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,
-        )
+        process = subprocess.Popen(parts, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True)
     except OSError as error:
         raise MeasureError(f"{parts[0]} cannot be started: {error.strerror or error}") from error
     rounds, said = Rounds(plan), Said()
@@ -287,15 +276,14 @@ def _judge(process: subprocess.Popen[bytes], rounds: Rounds, said: Said, wrong: 
         told = [_waits(text, names, rounds.plan) for text in sorted(waits)]
         shown = "; ".join(([one for one in told if "operation" in one] or told)[:4])
         raise MeasureError(
-            f"no progress for {rounds.plan.head['patience_s']} s: {shown}\n  = a "
-            "program that waits for ever, "
-            "or give it longer with --patience"
+            f"no progress for {rounds.plan.head['patience_s']} s: {shown}\n  = a program that waits for "
+            "ever, or give it longer with --patience"
         )
     if wrong == "start":
         raise MeasureError(
-            f"the processes did not answer in time; {_named(process)} said: {said.others}\n  = "
-            "check that `ssh HOST "
-            "true` works without a password for each host of --hosts and that Fabriloom is installed there"
+            f"the processes did not answer in time; {_named(process)} said: {said.others}\n  = check that "
+            "`ssh HOST true` works without a password for each host of --hosts and that Fabriloom is "
+            "installed there"
         )
     code = process.returncode
     raise MeasureError(

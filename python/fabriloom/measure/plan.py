@@ -15,16 +15,8 @@ class MeasureError(RuntimeError):
 
 
 HEAD = (
-    "ranks",
-    "rows",
-    "terminals",
-    "at_once",
-    "warm_ups",
-    "repeats",
-    "patience_s",
-    "stored",
-    "longest",
-    "lead_ns",
+    *("ranks", "rows", "terminals", "at_once", "warm_ups", "repeats", "patience_s"),
+    *("stored", "longest", "lead_ns"),
 )
 """Names of the first numbers of a plan, in order."""
 LEAD_NS = 20_000_000
@@ -126,7 +118,6 @@ def _possible(programs: Programs) -> None:
         least, most = (int(some[at]) for at in (np.argmin(times[some]), np.argmax(times[some])))
         names = programs.terminal_names
         raise MeasureError(
-            f'"{names[least]}" comes to {times[least]:g} barriers and "{names[most]}" to '
-            f"{times[most]:g}; those of "
-            "MPI are for the same processes every time\n  = give both as many"
+            f'"{names[least]}" comes to {times[least]:g} barriers and "{names[most]}" to {times[most]:g}; '
+            "those of MPI are for the same processes every time\n  = give both as many"
         )

@@ -16,6 +16,13 @@ MADE = ("peer", "bytes", "tag", "made", "handed", "sent")
 RECEIVED = ("peer", "bytes", "tag", "began", "received")
 MARKED = ("tag", "at")
 _WIDTHS = (len(MADE), len(RECEIVED), len(MARKED))
+_UNSEEN = (
+    *("offered", "delivered", "refused", "in_flight", "measured_packets", "measured_refused_bytes"),
+    *(f"messages_{what}" for what in ("announced", "lost", "repeated", "resent", "duplicates", "given_up")),
+    *("messages_dropped", "marks_dropped", "measure_start_ticks", "pause_ticks", "pause_start_ticks"),
+    "packet_hops",
+)
+"""Numbers of a run that are 0 where real processes ran."""
 MOST_DRIFT = 1e-3
 """Largest accepted drift; crystal clocks differ by less than a tenth of this."""
 
@@ -134,9 +141,9 @@ def check_clocks(parts: list[Part], machines: list[str]) -> None:
         moved = abs(part.clock[2] - part.clock[0])
         if moved > unsure + MOST_DRIFT * part.end_ns:
             raise MeasureError(
-                f"the clocks of {machines[0]} and {machine} disagree: they moved by "
-                f"{moved / 1e3:.4g} us against each "
-                f"other within {part.end_ns / 1e3:.4g} us\n  = let nothing set the clocks while measuring"
+                f"the clocks of {machines[0]} and {machine} disagree: they moved by {moved / 1e3:.4g} us "
+                f"against each other within {part.end_ns / 1e3:.4g} us\n  = let nothing set the clocks "
+                "while measuring"
             )
 
 
@@ -159,9 +166,8 @@ def messages(parts: list[Part], plan: Plan) -> dict[str, Ints]:
     (keys, made), (theirs, received) = ends
     if keys.shape != theirs.shape or not np.array_equal(keys, theirs):
         raise MeasureError(
-            f"{keys.shape[1]} messages were sent and {theirs.shape[1]} received, or others "
-            "than those: this MPI does "
-            "not deliver what it is given"
+            f"{keys.shape[1]} messages were sent and {theirs.shape[1]} received, or others than those: this "
+            "MPI does not deliver what it is given"
         )
     order = np.argsort(made[:, 0], kind="stable")
     source, target = (plan.terminals[key[order]] for key in keys[:2])
@@ -182,10 +188,12 @@ def native(parts: list[Part], plan: Plan, programs: Programs) -> dict[str, Any]:
     latency = found["received"] - found["made"]
     values, counts = np.unique(latency, return_counts=True)
     whole = int(size.sum())
-    packets = dict.fromkeys(("offered", "delivered", "refused", "in_flight", "measured_packets"), 0)
     table = {f"message_{name}_ticks": found[name] for name in ("made", "sent", "received")}
     return {
-        **packets,
+        **dict.fromkeys(_UNSEEN, 0),
+        **dict.fromkeys(
+            ("events", "measured_messages", "messages_made", "messages_sent", "messages_received"), count
+        ),
         **_terminals(parts, plan, found, len(programs.terminal_names)),
         **_events(found, programs),
         **_marks(parts, plan),
@@ -200,29 +208,11 @@ def native(parts: list[Part], plan: Plan, programs: Programs) -> dict[str, Any]:
         "message_latency_max_ticks": int(values[-1]) if count else 0,
         "message_latency_sum_ticks": int(latency.sum()),
         **_flows(found, latency),
-        "measured_messages": count,
         "measured_message_bytes": whole,
         "measured_offered_bytes": whole,
         "measured_delivered_bytes": whole,
-        "measured_refused_bytes": 0,
-        "messages_made": count,
-        "messages_announced": 0,
-        "messages_sent": count,
-        "messages_received": count,
-        "messages_lost": 0,
-        "messages_repeated": 0,
-        "messages_resent": 0,
-        "messages_duplicates": 0,
-        "messages_given_up": 0,
-        "messages_dropped": 0,
-        "marks_dropped": 0,
         "end_reason": "drained",
         "end_time_ticks": duration_ns(parts),
-        "measure_start_ticks": 0,
-        "pause_ticks": 0,
-        "pause_start_ticks": 0,
-        "events": count,
-        "packet_hops": 0,
         "deadlock_links": (),
     }
 
@@ -245,13 +235,15 @@ def _terminals(parts: list[Part], plan: Plan, found: dict[str, Ints], count: int
     """Return bytes and waiting time of each terminal."""
     blocked = np.zeros(count, np.int64)
     blocked[plan.terminals] = [part.blocked_ns for part in parts]
-    sums = {
-        f"terminal_bytes_{what}": np.bincount(found[end], weights=found["bytes"], minlength=count).astype(
-            np.int64
-        )
-        for what, end in (("sent", "source"), ("received", "target"))
+    sent, received = (
+        np.bincount(found[end], weights=found["bytes"], minlength=count).astype(np.int64)
+        for end in ("source", "target")
+    )
+    return {
+        "terminal_bytes_sent": sent,
+        "terminal_bytes_received": received,
+        "terminal_blocked_ticks": blocked,
     }
-    return {**sums, "terminal_blocked_ticks": blocked}
 
 
 def _events(found: dict[str, Ints], programs: Programs) -> dict[str, Ints]:

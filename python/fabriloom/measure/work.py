@@ -51,7 +51,6 @@ class _Machine:
     runner: str
     command: Callable[[int], list[str]]
     cores: int
-    folder: Path
 
 
 def measure(
@@ -72,11 +71,9 @@ def measure(
         ScenarioError: the scenario is wrong.
     """
     if scenario.program is None:
-        message = (
-            "there is no program to be measured: traffic is made packet by packet, which only a "
-            "simulation does"
-        )
-        raise scenario.error(message, ("traffic",), "write a [program], such as ping-pong", key=True)
+        message = "there is no program to be measured: traffic is made packet by packet"
+        hint = "write a [program], such as ping-pong"
+        raise scenario.error(f"{message}, which only a simulation does", ("traffic",), hint, key=True)
     if scenario.has_traffic:
         message = "only a program can be measured: traffic is made packet by packet"
         raise scenario.error(message, ("traffic",), "remove [traffic]", key=True)
@@ -91,14 +88,11 @@ def measure(
     hosts, there = _there(settings, ranks)
     for _, each in compiled:
         _check_end(each)
-    with tempfile.TemporaryDirectory(prefix="fabriloom-", dir=_shared(settings)) as folder:
+    # Several machines share the present folder.
+    place = None if settings.hosts is None else Path.cwd()
+    with tempfile.TemporaryDirectory(prefix="fabriloom-", dir=place) as folder:
         machine = _machine(settings, hosts, there, ranks > there, Path(folder))
         return _all(scenario, compiled, machine, kept, progress or (lambda *_: None))
-
-
-def _shared(settings: Settings) -> Path | None:
-    """Return the folder for the runner; for several machines the present folder, which all of them share."""
-    return Path.cwd() if settings.hosts is not None else None
 
 
 def _all(
@@ -142,24 +136,17 @@ def _all(
 
 def _name(compiled: Compiled, machine: _Machine) -> str:
     """Return the file name of a finished point, from what was measured and how."""
-    how = machine.settings
-    key = (
-        compiled.scenario.sha256,
-        machine.runner,
-        [str(host) for host in machine.hosts],
-        how.warm_ups,
-        how.rounds,
-    )
+    how, hosts = machine.settings, [str(host) for host in machine.hosts]
+    key = (compiled.scenario.sha256, machine.runner, hosts, how.warm_ups, how.rounds)
     return hashlib.sha256(repr(key).encode()).hexdigest()[:24] + ".json"
 
 
 def _kept_point(kept: Pieces | None, name: str, settings: dict[str, Any]) -> Point | None:
-    text = kept.get(name) if kept is not None else None
+    if kept is None or (text := kept.get(name)) is None:
+        return None
     try:
-        found = json.loads(text) if text is not None else None
-        return (
-            None if found is None else Point(settings, found["summary"], found["tail"], found["utilisation"])
-        )
+        found = json.loads(text)
+        return Point(settings, found["summary"], found["tail"], found["utilisation"])
     except (ValueError, KeyError, TypeError):
         return None  # an interruption cut the file short: the point is measured again
 
@@ -170,9 +157,8 @@ def _wanted(compiled: Compiled, settings: Settings) -> int:
     needed = len(active(compiled.programs))
     if settings.ranks is not None and settings.ranks < needed:
         raise MeasureError(
-            f"--ranks {settings.ranks}: the program is for {needed} terminals, each of which "
-            "is a process\n  = write "
-            f"--ranks {needed}, or reduce the terminals of the program"
+            f"--ranks {settings.ranks}: the program is for {needed} terminals, each of which is a process\n"
+            f"  = write --ranks {needed}, or reduce the terminals of the program"
         )
     return needed
 
@@ -197,7 +183,7 @@ def _machine(settings: Settings, hosts: list[Host], there: int, crowded: bool, f
     found = mpi()
     runner, program = runner_of(settings.runner, found, folder)
     command = lambda count: launch.command(found, count, program, hosts, folder, crowded)  # noqa: E731
-    return _Machine(settings, hosts, runner, command, there, folder)
+    return _Machine(settings, hosts, runner, command, there)
 
 
 def _check_end(compiled: Compiled) -> None:
@@ -304,9 +290,8 @@ def _doubts(told: dict[str, Any], least_ns: int) -> list[str]:
     found = []
     if told["crowded"]:
         found.append(
-            f"{told['ranks']} processes shared {told['cores']} cores: no time here is a "
-            "measurement, only that the "
-            "program runs as it should"
+            f"{told['ranks']} processes shared {told['cores']} cores: no time here is a measurement, only "
+            "that the program runs as it should"
         )
     elif told["noise"] > 0.1:
         found.append(f"noisy: rounds of the same program differ by {100 * told['noise']:.3g} %")

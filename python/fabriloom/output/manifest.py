@@ -88,11 +88,8 @@ def is_begun(folder: Path) -> bool:
     """Whether a list is only part of its first line, which a power cut or a full disk has cut short."""
     try:
         with os.fdopen(os.open(folder / NAME, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK), "rb") as stream:
-            text = (
-                stream.read(_LONGEST_HEAD).rstrip(b"\0")
-                if stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
-                else b"?"
-            )
+            regular = stat.S_ISREG(os.fstat(stream.fileno()).st_mode)
+            text = stream.read(_LONGEST_HEAD).rstrip(b"\0") if regular else b"?"
     except OSError:
         return False
     return b"\n" not in text and (_BEGIN.startswith(text) or text.startswith(_BEGIN))

@@ -15,6 +15,7 @@ from typing import Any
 from starlette.requests import Request
 
 from .. import units
+from ..results.columns import flatten
 from ..scenario import Scenario, ScenarioError
 from ..scenario.load import FILE_KEYS, build
 from ..scenario.read import KINDS, parse, read
@@ -145,11 +146,8 @@ def chosen(spec: Mapping[str, Any], traffic: Chosen | None = None) -> Chosen:
     if traffic is not None:
         fabric = {name: copy.deepcopy(data[name]) for name in FABRIC if name in data}
         others = {name: value for name, value in traffic.written.items() if name not in FABRIC}
-        data = {
-            **copy.deepcopy(others),
-            **fabric,
-            "name": str(data.get("name") or spec.get("file") or "second"),
-        }
+        name = str(data.get("name") or spec.get("file") or "second")
+        data = {**copy.deepcopy(others), **fabric, "name": name}
         folder = folder or traffic.scenario.base_dir
     for path, value in dict(spec.get("settings") or {}).items():
         steps = str(path).split(".")
@@ -184,7 +182,8 @@ def _source(spec: Mapping[str, Any]) -> tuple[SourceMap, Path | None]:
 def _refuse_files(data: Any, source: SourceMap, folder: Path | None) -> None:
     """Refuse scenarios from the browser that name files other than those sent with them."""
     for here, value in _file_keys(data):
-        if not _came(folder, value):
+        # A file that was sent with the scenario lies in its folder.
+        if folder is None or Path(str(value)).name != value or value not in os.listdir(folder):
             message = "the page does not have this file"
             hint = "drop it together with the scenario, or start the page with both: fabriloom page FILE"
             raise ScenarioError(message, here, hint, source.place(here), source.file)
@@ -200,11 +199,6 @@ def _file_keys(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tu
         yield from _file_keys(value, here)
 
 
-def _came(folder: Path | None, value: Any) -> bool:
-    """Return whether a file was sent with the scenario, without accessing the disk."""
-    return folder is not None and Path(str(value)).name == value and value in os.listdir(folder)
-
-
 def put(data: dict[str, Any], steps: list[str], value: Any) -> None:
     """Set a value at a path; the short form of a table becomes that table. ``None`` removes the value."""
     table = data
@@ -218,21 +212,18 @@ def put(data: dict[str, Any], steps: list[str], value: Any) -> None:
         table[steps[-1]] = value
 
 
-def _different(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
+def _different(one: dict[str, Any], other: dict[str, Any]) -> str:
     """Return the differences of two fabrics as a short text."""
     ours, theirs = (
-        {path: value for path, value in _flat(data) if path[0] in FABRIC} for data in (one, other)
+        {path: value for path, value in flatten(data).items() if path.partition(".")[0] in FABRIC}
+        for data in (one, other)
     )
-    words = [f"{path[-1]} = {_word(value)}" for path, value in ours.items() if theirs.get(path) != value]
+    words = [
+        f"{path.rpartition('.')[2]} = {_word(value)}"
+        for path, value in ours.items()
+        if theirs.get(path) != value
+    ]
     return ", ".join(words[:2]) or "second"
-
-
-def _flat(data: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], Any]]:
-    if not isinstance(data, Mapping):
-        yield path, data
-        return
-    for name, value in data.items():
-        yield from _flat(value, (*path, name))
 
 
 def _word(value: Any) -> str:
@@ -306,10 +297,7 @@ def _text(value: Any) -> str:
 def _traffic(scenario: Scenario, traffic: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if scenario.traffic.needs_load():
         loads = [*(n / 100 for n in (1, 2, 3, 4, 6, 8)), *(n / 20 for n in range(2, 21))]
-        load = _scale("Offered load", "traffic", "traffic.load", loads, traffic["load"])
-        for option in load["options"]:
-            option["text"] = f"{100 * option['settings']['traffic.load']:.3g} %"
-        yield load
+        yield _percentages("Offered load", "traffic.load", loads, traffic["load"])
     if scenario.traffic.is_rated():
         scales = (0.1, 0.2, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.2, 1.3, 1.5, 1.7, 2.0, 2.5, 3.0, 5.0)
         yield _scale("Rates multiplied by", "traffic", "traffic.scale", scales, traffic["scale"])
@@ -337,10 +325,14 @@ def _share(pattern: dict[str, Any]) -> dict[str, Any]:
     local = pattern["kind"] == "local"
     shares = [n / 10 for n in range(0 if local else 1, 11)]
     label = "Locality" if local else "Share to the hot spot"
-    share = _scale(label, "traffic", "traffic.pattern.share", shares, pattern["share"])
-    for option in share["options"]:
-        option["text"] = f"{100 * option['settings']['traffic.pattern.share']:.3g} %"
-    return share
+    return _percentages(label, "traffic.pattern.share", shares, pattern["share"])
+
+
+def _percentages(label: str, path: str, values: Sequence[float], now: float) -> dict[str, Any]:
+    found = _scale(label, "traffic", path, values, now)
+    for option in found["options"]:
+        option["text"] = f"{100 * option['settings'][path]:.3g} %"
+    return found
 
 
 def _technology(technology: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -366,7 +358,8 @@ def _routing(scenario: Scenario, routing: dict[str, Any]) -> Iterator[dict[str, 
     if not ways:
         return
     now = {f"routing.{name}": value for name, value in routing.items()}
-    found = [at for at, (_, settings) in enumerate(ways) if _holds(settings, now)]
+    # A setting of None must be absent.
+    found = [at for at, (_, way) in enumerate(ways) if all(now.get(path) == way[path] for path in way)]
     if not found:
         ways = [("as in the file", {}), *ways]
     yield _control("Routing", "fabric", ways, found[0] if found else 0)
@@ -395,8 +388,3 @@ def _ways(kind: str) -> list[tuple[str, Settings]]:
         ("universal (random intermediate switch)", way(usual, universal=True)),
     ]
     return ways if usual == "up-down" else [*ways, ("up*/down*", way("up-star-down-star"))]
-
-
-def _holds(settings: Settings, now: Settings) -> bool:
-    """Return whether settings are in force; a setting of None must be absent."""
-    return all(now.get(path) == value for path, value in settings.items())

@@ -12,6 +12,7 @@ from .. import studies
 from ..compile import compile, graph_of
 from ..output import encoded, file
 from ..report import for_comparison, for_curve, for_run
+from ..report.cells import micro
 from ..results import Results
 from ..scenario import Scenario
 from ..simulate import Progress, run
@@ -20,8 +21,9 @@ from ..studies.comparison import NAME
 from ..studies.curves import LOADS, load_of, varied
 from ..studies.verdict import Judge, waits_for_its_packets
 from . import limits
+from .choices import Chosen, chosen
 from .limits import Refusal
-from .live import Live, look, sides, title_of
+from .live import Live, describe, title_of
 from .recording import record
 
 Emit = Callable[[dict[str, Any]], None]
@@ -53,7 +55,7 @@ class Clock:
 
 def do_look(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
     """Describe one or two fabrics."""
-    emit({"type": "look", "sides": look(job["first"], job.get("beside"))})
+    emit({"type": "look", "sides": [describe(one) for one in _sides(job)]})
 
 
 def do_run(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
@@ -82,15 +84,14 @@ def do_run(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
     if clock.cancelled:
         emit({"type": "done", "why": clock.why(), "report": False})
         return
-    found = [(name, results[name]) for name in scenarios]
-    report = for_run(found[0][1]) if len(found) == 1 else for_comparison(_beside(dict(found), scenarios))
-    _write(job, report)
-    emit({"type": "done", "why": clock.why(), "report": True})
+    points = [Point.of({NAME: name}, results[name]) for name in scenarios]
+    _finish(job, emit, clock, for_run(*results.values()) if len(points) == 1 else _beside(points, scenarios))
 
 
-def _write(job: Mapping[str, Any], report: str) -> None:
+def _finish(job: Mapping[str, Any], emit: Emit, clock: Clock, report: str) -> None:
     with file(Path(job["report"])) as out:
         out.write(encoded(report))
+    emit({"type": "done", "why": clock.why(), "report": True})
 
 
 def do_replay(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
@@ -128,19 +129,27 @@ def _watched(side: int, scenario: Scenario, emit: Emit, clock: Clock) -> Results
     return results
 
 
+def _sides(job: Mapping[str, Any]) -> list[Chosen]:
+    """Return the scenarios of one or two fabrics, both with the traffic of the first.
+
+    Raises ScenarioError and Refusal.
+    """
+    first, beside = chosen(job["first"]), job.get("beside")
+    return [first] if beside is None else [first, chosen(beside, first)]
+
+
 def _named(job: Mapping[str, Any]) -> dict[str, Scenario]:
     """Return the scenarios of a job by unique names."""
     named: dict[str, Scenario] = {}
-    for one in sides(job["first"], job.get("beside")):
+    for one in _sides(job):
         name = title_of(one.scenario)
         named[f"{name} (second)" if name in named else name] = one.scenario
     return named
 
 
-def _beside(results: Mapping[str, Results], scenarios: Mapping[str, Scenario]) -> Comparison:
-    """Return two runs as a comparison with one point each."""
-    points = [Point.of({NAME: name}, result) for name, result in results.items()]
-    return Comparison.between(points, scenarios, runs=len(points), interrupted=False)
+def _beside(points: list[Point], scenarios: Mapping[str, Scenario], interrupted: bool = False) -> str:
+    """Return the report of points of several scenarios, as a comparison."""
+    return for_comparison(Comparison.between(points, scenarios, runs=len(points), interrupted=interrupted))
 
 
 def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
@@ -159,10 +168,16 @@ def do_curve(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None:
     if clock.cancelled or not any(curve.points for curve in curves.values()):
         emit({"type": "done", "why": clock.why(), "report": False})
         return
-    first = next(iter(curves.values()))
-    report = for_curve(first) if len(curves) == 1 else for_comparison(_curves_beside(curves, scenarios))
-    _write(job, report)
-    emit({"type": "done", "why": clock.why(), "report": True})
+    if len(curves) == 1:
+        _finish(job, emit, clock, for_curve(next(iter(curves.values()))))
+        return
+    points = [
+        Point({NAME: name, **point.settings}, point.summary, point.tail, point.utilisation)
+        for name, curve in curves.items()
+        for point in curve.points
+    ]
+    interrupted = any(curve.interrupted for curve in curves.values())
+    _finish(job, emit, clock, _beside(points, scenarios, interrupted))
 
 
 def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock, kept: Path) -> Curve:
@@ -170,21 +185,21 @@ def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock, kep
     judge, waits = Judge.of(varied(base, {path: 1.0})), waits_for_its_packets(scenario)
 
     def on_point(point: Point) -> None:
-        summary = point.summary
+        summary, load = point.summary, point.settings[path]
         emit(
             {
                 "type": "point",
                 "side": side,
-                "number": LOADS.index(point.settings[load_of(scenario)]),
-                "load": point.settings[load_of(scenario)],
+                "number": LOADS.index(load),
+                "load": load,
                 "offered": summary["offered_mbytes_per_s"],
                 "accepted": summary["accepted_mbytes_per_s"],
                 "accepted_ci95": summary["accepted_mbytes_per_s_ci95"],
-                "latency_us": _micro(summary["latency_ns"]["mean"]),
-                "latency_ci95_us": _micro(summary["latency_ns"]["mean_ci95"]),
-                "total_us": _micro(summary["total_latency_ns"]["mean"]),
-                "p99_us": _micro(summary["latency_ns"]["p99"]),
-                "sustained": not waits and judge.sustained(point.settings[load_of(scenario)], summary),
+                "latency_us": micro(summary["latency_ns"]["mean"]),
+                "latency_ci95_us": micro(summary["latency_ns"]["mean_ci95"]),
+                "total_us": micro(summary["total_latency_ns"]["mean"]),
+                "p99_us": micro(summary["latency_ns"]["p99"]),
+                "sustained": not waits and judge.sustained(load, summary),
                 "waits": waits,
                 "end": summary["end"]["reason"],
                 "busy": [round(1000 * share) for share in point.utilisation],
@@ -192,31 +207,11 @@ def _curve(side: int, of: int, scenario: Scenario, emit: Emit, clock: Clock, kep
         )
 
     def progress(state: Any) -> None:
-        emit(
-            {
-                "type": "study",
-                "share": (side + state.share) / of,
-                "finished": state.finished,
-                "runs": state.runs,
-            }
-        )
+        share = (side + state.share) / of
+        emit({"type": "study", "share": share, "finished": state.finished, "runs": state.runs})
         clock.check()
 
     return studies.curve(scenario, LOADS, jobs=2, out=kept, progress=progress, on_point=on_point)
-
-
-def _micro(value: float | None) -> float | None:
-    return None if value is None else value / 1e3
-
-
-def _curves_beside(curves: Mapping[str, Curve], scenarios: Mapping[str, Scenario]) -> Comparison:
-    points = [
-        Point({NAME: name, **point.settings}, point.summary, point.tail, point.utilisation)
-        for name, curve in curves.items()
-        for point in curve.points
-    ]
-    interrupted = any(curve.interrupted for curve in curves.values())
-    return Comparison.between(points, scenarios, runs=len(points), interrupted=interrupted)
 
 
 JOBS: dict[str, Callable[[Mapping[str, Any], Emit, threading.Event], None]] = {

@@ -12,6 +12,7 @@ import numpy as np
 from .. import __version__
 from ..compile import Compiled, compile, graph_of
 from ..reading import toml_text
+from ..report.cells import micro
 from ..report.drawing import fabric_svg
 from ..report.drawing.links import has_ports
 from ..report.drawing.plan import is_large, parts_of
@@ -28,21 +29,7 @@ from ..scenario.load import FILE_KEYS
 from ..simulate import Progress
 from ..topology import Graph
 from . import limits
-from .choices import Chosen, chosen, controls
-
-
-def look(spec: Mapping[str, Any], beside: Mapping[str, Any] | None) -> list[dict[str, Any]]:
-    """Describe one or two fabrics, both with the traffic of the first.
-
-    Raises ScenarioError and Refusal.
-    """
-    return [describe(one) for one in sides(spec, beside)]
-
-
-def sides(spec: Mapping[str, Any], beside: Mapping[str, Any] | None) -> list[Chosen]:
-    """Return the scenarios of one or two fabrics."""
-    first = chosen(spec)
-    return [first] if beside is None else [first, chosen(beside, first)]
+from .choices import Chosen, controls
 
 
 def describe(one: Chosen) -> dict[str, Any]:
@@ -68,7 +55,9 @@ def pictured(scenario: Scenario, graph: Graph) -> dict[str, Any]:
         "description": scenario.description,
         "facts": facts(graph),
         "links": [str(name) for name in graph.link_names] if drawn else [],
-        "svg": drawing(graph),
+        "svg": None
+        if is_large(graph)
+        else fabric_svg(graph, np.zeros(graph.links), "link in use", alone=True),
         "parts": parts_of(graph) if is_large(graph) and drawn else None,
         "origin": f"Scenario {scenario.sha256[:16]}, seed {scenario.seed}, Fabriloom {__version__}",
     }
@@ -91,13 +80,6 @@ def facts(graph: Graph) -> str:
     numbers = ["ports"] if has_ports(graph) else []
     numbers += ["logical addresses"] if graph.layout.get("addresses") else []
     return ", ".join(parts) + (f"; the numbers are {' and '.join(numbers)}" if numbers else "")
-
-
-def drawing(graph: Graph) -> str | None:
-    """Draw the fabric without loads; None if it is too large for strokes."""
-    if is_large(graph):
-        return None
-    return fabric_svg(graph, np.zeros(graph.links), "link in use", alone=True)
 
 
 def _with_places(value: Any, scenario: Scenario) -> Any:
@@ -146,9 +128,10 @@ class Live:
 
     def end(self, results: Results) -> dict[str, Any]:
         """Return the last picture of a run."""
-        summary = results.summary
-        native = results.native
+        summary, native = results.summary, results.native
         picture = self._picture(native, int(native["end_time_ticks"]), results.tick_ps)
+        links, names = results.graph.links, results.graph.link_names
+        held = (summary["limit"] or {}).get("name")
         return {
             **picture,
             "facts": _facts(picture, summary, self._capacity, summary["end"]["reason"] in STUCK),
@@ -160,8 +143,8 @@ class Live:
             "cycle": np.asarray(native["deadlock_links"]).tolist(),
             "warnings": summary["warnings"],
             "sources": _sources(results, self._senders),
-            "columns": _columns(results),
-            "limit": _limit(results),
+            "columns": own_numbers(results.links)["columns"] if links <= limits.TOLD_LINKS else [],
+            "limit": names.index(held) if held in names else -1,
         }
 
     def _picture(self, native: Mapping[str, Any], now_ticks: int, tick_ps: int | float) -> dict[str, Any]:
@@ -172,6 +155,7 @@ class Live:
         # The values that a report of the same moment would show, computed by the same functions.
         rates = throughput(native, tick_ns, self._graph.terminals)
         delay = latency(native, "latency", tick_ns, self._kind)
+        drawn, carried = self._graph.links <= limits.DRAWN_LINKS, self._kind.carried_mbytes_per_s
         series = _series(native, tick_ns)
         if warming:
             self._warm = series
@@ -187,19 +171,14 @@ class Live:
             "series": series,
             "packets": int(native["measured_packets"]),
             "tail": _tail(native, tick_ns),
-            "busy": _busy(native, window),
-            "carried": self._carried(native, window * tick_ns),
+            "busy": np.round(1000 * tables.utilisation(native, window)).astype(int).tolist() if drawn else [],
+            "carried": np.round(1000 * carried(native, window * tick_ns)).astype(int).tolist()
+            if drawn and carried
+            else [],
             "bus": float(tables.bus_utilisation(native, self._graph, window).max(initial=0.0)),
         }
         measured = {**rates, "latency_ns": delay, "packets": {"measured": picture["packets"]}}
         return {**picture, "facts": _facts(picture, measured, self._capacity)}
-
-    def _carried(self, native: Mapping[str, Any], window_ns: float) -> list[int]:
-        """Return, per link, the kB/s of everything on it; empty if its utilisation says the same."""
-        carried = self._kind.carried_mbytes_per_s
-        if carried is None or len(native["link_busy_ticks"]) > limits.DRAWN_LINKS:
-            return []
-        return np.round(1000 * carried(native, window_ns)).astype(int).tolist()
 
 
 def _capacity(compiled: Compiled, senders: int) -> float | None:
@@ -216,14 +195,14 @@ def _facts(
     delay, accepted = summary["latency_ns"], summary["accepted_mbytes_per_s"]
     share = "" if accepted is None or not capacity else in_percent(accepted / capacity)
     of = f"{share} of its senders' links" if share else ""
-    mean = plus_minus(_micro(delay["mean"]), _micro(delay["mean_ci95"]))
+    mean = plus_minus(micro(delay["mean"]), micro(delay["mean_ci95"]))
     offered, carried = number(summary["offered_mbytes_per_s"]), picture["carried"]
     rate = plus_minus(accepted, summary["accepted_mbytes_per_s_ci95"])
     facts = [
         ["Accepted before it stopped" if stuck else "Accepted", f"{rate} MB/s", of],
         ["Offered", f"{offered} MB/s", ""],
         ["Mean latency", f"{mean} µs", ""],
-        ["99 % within", f"{number(_micro(delay['p99']))} µs", ""],
+        ["99 % within", f"{number(micro(delay['p99']))} µs", ""],
         ["Packets measured", f"{summary['packets']['measured']:,}", ""],
         ["Simulated", f"{number(picture['simulated_ms'])} ms", ""],
     ]
@@ -237,8 +216,8 @@ def _facts(
         asked = f"of {number(wanted / 1000)} kHz attempted; {built['complete']} complete" if wanted else ""
         facts += [
             ["Events built", f"{number(built['achieved_per_s'] / 1000)} kHz", asked],
-            ["An event takes", f"{number(_micro(built['latency_ns']['mean']))} µs", ""],
-            ["99 % of them within", f"{number(_micro(built['latency_ns']['p99']))} µs", ""],
+            ["An event takes", f"{number(micro(built['latency_ns']['mean']))} µs", ""],
+            ["99 % of them within", f"{number(micro(built['latency_ns']['p99']))} µs", ""],
         ]
     return facts
 
@@ -262,31 +241,6 @@ def _tail(native: Mapping[str, Any], tick_ns: float) -> list[list[float]]:
     tail = tables.thinned_tail(native, tick_ns, _TAIL_STEPS)
     pairs = zip(tail["latency_ns"], tail["share_longer"], strict=True)
     return [[round(value / 1e3, 5), share] for value, share in pairs]
-
-
-def _micro(value_ns: float | None) -> float | None:
-    return None if value_ns is None else value_ns / 1e3
-
-
-def _busy(native: Mapping[str, Any], window_ticks: int) -> list[int]:
-    """Return the utilisation per link, in thousandths; empty for fabrics that are not drawn."""
-    if len(native["link_busy_ticks"]) > limits.DRAWN_LINKS:
-        return []
-    return np.round(1000 * tables.utilisation(native, window_ticks)).astype(int).tolist()
-
-
-def _limit(results: Results) -> int:
-    """Return the number of the link that limits the network, or comes nearest to it; -1 for others."""
-    name = (results.summary["limit"] or {}).get("name")
-    names = results.graph.link_names
-    return names.index(name) if name in names else -1
-
-
-def _columns(results: Results) -> list[dict[str, Any]]:
-    """Return the report's values of each link; empty if there are too many links."""
-    if results.graph.links > limits.TOLD_LINKS:
-        return []
-    return own_numbers(results.links)["columns"]
 
 
 def _sources(results: Results, senders: list[int]) -> list[list[Any]]:

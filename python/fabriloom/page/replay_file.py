@@ -6,16 +6,15 @@ The file holds the player of the page, as it is, and a recording instead of the 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from ..compile import Compiled, compile, graph_of
 from ..reading import toml_text
-from ..report.page import script_safe_json, source_hash
+from ..report.page import file_text, script_safe_json, source_hash
 from ..results import Results
 from ..results.ends import STUCK
 from ..scenario import Scenario
@@ -25,19 +24,11 @@ from .live import Live, pictured
 from .recording import Told, record
 
 _OF_RUN = (
-    "busy",
-    "carried",
-    "columns",
-    "facts",
-    "end",
-    "bad",
-    "verdict",
-    "warnings",
-    "cycle",
-    "limit",
-    "sources",
+    *("busy", "carried", "columns", "facts", "end", "bad", "verdict"),
+    *("warnings", "cycle", "limit", "sources"),
 )
 """What a file holds of a measured run; `static/saving.js` has the same names."""
+_ROOM = "fabriloom.page"
 _PLACE = "{}</script>"
 _MOST_S = 30.0
 """A stuck run that took longer is not run again for the replay in its report."""
@@ -81,7 +72,7 @@ def side_of(
         raise KeyboardInterrupt
     if since_ps is None:
         since_ps = -1 if reason in STUCK else 0
-    return _side(scenario, compiled, since_ps, told, _only(_OF_RUN, live.end(results)))
+    return _side(scenario, compiled, since_ps, told, live.end(results))
 
 
 def side_in_report(scenario: Scenario, results: Results | None = None, name: str = "") -> Side | None:
@@ -97,22 +88,19 @@ def side_in_report(scenario: Scenario, results: Results | None = None, name: str
     long = results is not None and results.wall_s > _MOST_S
     if compiled.graph.links > limits.TOLD_LINKS or reason == "interrupted" or (reason in STUCK and long):
         return None
-    live = {} if results is None else _only(_OF_RUN, Live(compiled).end(results))
-    side = _side(scenario, compiled, -1 if reason in STUCK else 0, lambda share: None, live)
+    ended = {} if results is None else Live(compiled).end(results)
+    side = _side(scenario, compiled, -1 if reason in STUCK else 0, lambda share: None, ended)
     return replace(side, looked={**side.looked, "name": name or side.looked["name"]})
 
 
-def _side(scenario: Scenario, compiled: Compiled, since_ps: int, told: Told, live: dict[str, Any]) -> Side:
+def _side(scenario: Scenario, compiled: Compiled, since_ps: int, told: Told, ended: dict[str, Any]) -> Side:
     looked = {
         **pictured(scenario, compiled.graph),
         "warnings": compiled.warnings,
         "text": toml_text(scenario.raw),
     }
-    return Side(looked, record(scenario, None if since_ps < 0 else since_ps, lambda: None, told), live)
-
-
-def _only(names: Sequence[str], of: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: of[name] for name in names}
+    replay = record(scenario, None if since_ps < 0 else since_ps, lambda: None, told)
+    return Side(looked, replay, {name: ended[name] for name in _OF_RUN} if ended else {})
 
 
 def replay_html(sides: Sequence[Side], around: str | None = None, **more: Any) -> str:
@@ -140,10 +128,10 @@ def shell(entry: str = "replayed", beside: Path | None = None, first: str = "", 
     Its content security policy allows no downloads, and only our own scripts, by hash. A page with more has
     its own module as ``entry``, others ``beside`` it, what it shows ``first``, and ``sources`` of scripts.
     """
-    parts = [part.rstrip("\n") for part in _PART.findall(_text("fabriloom.page", "static/index.html"))]
+    parts = [part.rstrip("\n") for part in _PART.findall(file_text("static/index.html", _ROOM))]
     brand, title, about, switch, stage = parts
-    scripts = [*(_text("fabriloom.report", name) for name in _SCRIPTS), bundled(entry, beside)]
-    style = _text("fabriloom.report", "style.css") + _text("fabriloom.page", "static/page.css")
+    scripts = [*map(file_text, _SCRIPTS), bundled(entry, beside)]
+    style = file_text("style.css") + file_text("static/page.css", _ROOM)
     allowed = " ".join([*(f"'{source_hash(script)}'" for script in scripts), *sources.split()])
     policy = f"default-src 'none'; style-src 'unsafe-inline'; img-src data: blob:; script-src {allowed}"
     return "\n".join(
@@ -165,10 +153,6 @@ def shell(entry: str = "replayed", beside: Path | None = None, first: str = "", 
     )
 
 
-def _text(room: str, path: str) -> str:
-    return resources.files(room).joinpath(*path.split("/")).read_text(encoding="utf-8")
-
-
 # The modules of the page as one script: a browser loads no modules from a file on a disk.
 _IMPORT = re.compile(r'^import (\{[^}]*\}) from "\./(\w+)\.js";$', re.MULTILINE)
 _EXPORT = re.compile(r"^export (?=(?:const|class|function|async function) ([$\w]+))", re.MULTILINE)
@@ -179,7 +163,7 @@ def source_of(module: str, beside: Path | None = None) -> str:
     """Return the text of a module of the page, or of one that lies in another folder."""
     if beside is not None and (own := beside / f"{module}.js").is_file():
         return own.read_text(encoding="utf-8")
-    return resources.files("fabriloom.page").joinpath("static", f"{module}.js").read_text(encoding="utf-8")
+    return file_text(f"static/{module}.js", _ROOM)
 
 
 @cache

@@ -165,9 +165,7 @@ class Sessions:
         self._looking = Turns(limits.LOOKING, limits.LOOKS_WAITING)
 
     def create(self) -> Session:
-        """Create a session for a new tab. If there are too many, one without listeners, or the one unused for
-        longest, is closed.
-        """
+        """Create a session. Of too many, one without listeners, or unused for longest, is closed."""
         while len(self._open) >= limits.SESSIONS:
             idle = [session for session in self._open.values() if not session.running]
             self._forget(min(idle, key=lambda session: (bool(session.listeners), session.seen)))
@@ -184,15 +182,12 @@ class Sessions:
         shutil.rmtree(session.folder, ignore_errors=True)
 
     def keep(self, files: Mapping[str, str]) -> Path:
-        """Store the files that came with a scenario; the folder is removed with the server, or after many
-        others.
-        """
+        """Store the files that came with a scenario, until the server ends or many others came."""
         text = json.dumps(sorted(files.items()), ensure_ascii=False)
         folder = self._folder / f"files-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
         if not folder.is_dir():
-            for old in sorted(self._folder.glob("files-*"), key=lambda one: one.stat().st_mtime)[
-                :-_KEPT_FILES
-            ]:
+            kept = sorted(self._folder.glob("files-*"), key=lambda one: one.stat().st_mtime)
+            for old in kept[:-_KEPT_FILES]:
                 shutil.rmtree(old, ignore_errors=True)
             folder.mkdir()
             for name, content in files.items():
@@ -219,25 +214,23 @@ class Sessions:
     async def look(self, job: Message) -> Message:
         """Run a short job without a session; returns its answer or error. Raises Refusal if too many wait."""
         async with self._looking:
-            return await self._look(job)
-
-    async def _look(self, job: Message) -> Message:
-        worker = await self.workers.take()
-        answer: Message = {"type": "error", "text": "There was no answer."}
-        try:
-            async with asyncio.timeout(limits.LOOK_S):
-                async for message in worker.work(job):
-                    answer = message
-            self.workers.give(worker)
-        except TimeoutError:
-            worker.kill()
-            answer = {"type": "error", "text": f"This network takes more than {limits.LOOK_S:g} s to build."}
-        except WorkerLost as lost:
-            answer = {"type": "error", "text": f"{lost} The network may be too large for the page."}
-        except asyncio.CancelledError:
-            worker.kill()
-            raise
-        return answer
+            worker = await self.workers.take()
+            answer: Message = {"type": "error", "text": "There was no answer."}
+            try:
+                async with asyncio.timeout(limits.LOOK_S):
+                    async for message in worker.work(job):
+                        answer = message
+                self.workers.give(worker)
+            except TimeoutError:
+                worker.kill()
+                text = f"This network takes more than {limits.LOOK_S:g} s to build."
+                answer = {"type": "error", "text": text}
+            except WorkerLost as lost:
+                answer = {"type": "error", "text": f"{lost} The network may be too large for the page."}
+            except asyncio.CancelledError:
+                worker.kill()
+                raise
+            return answer
 
     async def sweep(self) -> None:
         """Abandon runs without listeners, and close the sessions of closed tabs, in an endless loop."""

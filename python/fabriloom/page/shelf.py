@@ -28,7 +28,8 @@ def listed() -> list[dict[str, Any]]:
             "name": entry["file"],
             "group": entry["group"],
             "title": entry["title"],
-            "look": entry.get("look") or _description(FOLDER / entry["file"]),
+            "look": entry.get("look")
+            or tomllib.loads((FOLDER / entry["file"]).read_text(encoding="utf-8")).get("description", ""),
             "beside": entry["beside"],
         }
         for entry in entries()
@@ -66,10 +67,6 @@ def placed(
         found["folder"] = str(keep(found["files"]))
     found.pop("files", None)
     return found
-
-
-def _description(path: Path) -> str:
-    return str(tomllib.loads(path.read_text(encoding="utf-8")).get("description", ""))
 
 
 def path_of(name: str) -> Path:

@@ -20,7 +20,7 @@ from fabriloom.reading.csvs import (
 )
 from fabriloom.reading.errors import DescriptionError, Place, ReadError, UserError
 from fabriloom.reading.jsons import json_data
-from fabriloom.reading.texts import UTF_16, content, line_of, lines, numbered_line, place_at, text_of
+from fabriloom.reading.texts import UTF_16, content, line_of, lines, numbered_line, text_of
 from fabriloom.reading.tomls import toml_text, toml_value
 
 __all__ = [
@@ -42,7 +42,6 @@ __all__ = [
     "named_place",
     "named_rows",
     "numbered_line",
-    "place_at",
     "records",
     "separator",
     "text_of",

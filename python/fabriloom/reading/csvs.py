@@ -59,7 +59,11 @@ def headings(
     found: list[Heading] = []
     for name, word in zip(written, plain, strict=True):
         one = Heading(word) if word in words else _meant(name, meant, of_unit)
-        taken = one is not None and one.name != word and (one.name in plain or one.name in _names(found))
+        taken = (
+            one is not None
+            and one.name != word
+            and (one.name in plain or one.name in [heading.name for heading in found])
+        )
         found.append(Heading(name.strip()) if one is None or taken else one)
     return found
 
@@ -73,10 +77,6 @@ def _meant(written: str, meant: Mapping[str, str], of_unit: Collection[str]) -> 
     if name is None or (name in of_unit and unit is None):
         return None
     return Heading(name, unit or "")
-
-
-def _names(found: Sequence[Heading]) -> list[str]:
-    return [heading.name for heading in found]
 
 
 def _plain(word: str) -> str:
@@ -160,10 +160,8 @@ def unclear_number(cell: str) -> ReadError:
     found = re.match(r"\s*([+-]?\d+)[.,](\d{3})(.*)", cell.strip(), re.DOTALL)
     whole, behind, unit = found.groups() if found else (cell, "", "")
     message = f'"{cell.strip()[:40]}" can be {whole} or {whole}{behind}'
-    hint = (
-        f'write "{whole}{behind}{unit}", or "{whole},{behind.rstrip("0") or "0"}{unit}" for the smaller one'
-    )
-    return ReadError(message, hint)
+    smaller = f"{whole},{behind.rstrip('0') or '0'}{unit}"
+    return ReadError(message, f'write "{whole}{behind}{unit}", or "{smaller}" for the smaller one')
 
 
 def records(
@@ -193,9 +191,8 @@ def records(
     except csv.Error as error:
         place = line_of(text, before + 1, file)
         if "field limit" in str(error):
-            raise ReadError(
-                f"a field of more than {csv.field_size_limit():,} characters", _HINT, place
-            ) from None
+            message = f"a field of more than {csv.field_size_limit():,} characters"
+            raise ReadError(message, _HINT, place) from None
         raise ReadError(f"not CSV, or cut short: {error}", _HINT, place) from None
 
 
@@ -212,9 +209,8 @@ def check_header(line: int, names: Sequence[str], text: str, file: str) -> None:
     """Check that the columns of the first record have distinct names. Raises :class:`ReadError`."""
     whole = line_of(text, line, file)
     if len(names) > MOST_COLUMNS:
-        raise ReadError(
-            f"{len(names):,} columns; at most {MOST_COLUMNS:,} are read", "split the table", whole
-        )
+        message = f"{len(names):,} columns; at most {MOST_COLUMNS:,} are read"
+        raise ReadError(message, "split the table", whole)
     if len(names) == 1 and "|" in names[0]:
         raise ReadError("the columns are separated by bars", "save the file with commas or semicolons", whole)
     seen: set[str] = set()
@@ -250,9 +246,8 @@ def named_rows(
         if name not in columns:
             near = units.nearest(name, [column for column in columns if column not in names])
             hint = f'did you mean "{near}"? {known}' if near else known
-            raise ReadError(
-                f'unknown column "{name[:60]}"', hint, cell_place(text, file, first, header, place)
-            )
+            where = cell_place(text, file, first, header, place)
+            raise ReadError(f'unknown column "{name[:60]}"', hint, where)
     for name in columns:
         if name not in names and name not in optional:
             raise ReadError(f'the column "{name}" is missing', known, line_of(text, first, file))
@@ -263,16 +258,12 @@ def named_rows(
             message = f"{len(cells)} values for {len(names)} columns"
             hint = "put names and numbers that contain a comma into double quotes"
             raise ReadError(message, hint, line_of(text, line, file))
-        yield (
-            line,
-            dict.fromkeys(columns, "")
-            | {name: cell.strip() for name, cell in zip(names, cells, strict=False)},
-        )
+        given = {name: cell.strip() for name, cell in zip(names, cells, strict=False)}
+        yield line, dict.fromkeys(columns, "") | given
 
 
 def cell_place(text: str, file: str, line: int, cells: Sequence[str], column: int | None) -> Place:
-    """Return the place of a cell, given the line in which its record begins; of the whole line without
-    ``column``."""
+    """Return the place of a cell of the record that begins in a line; without ``column``, of the line."""
     whole = line_of(text, line, file)
     if column is None or column >= len(cells):
         return whole
@@ -286,9 +277,7 @@ def cell_place(text: str, file: str, line: int, cells: Sequence[str], column: in
 
 
 def named_place(text: str, file: str, line: int, column: str) -> Place:
-    """Return the place of the cell in a named column of the record that begins in a line; of the whole line
-    if the table has no such column.
-    """
+    """Return the place of the cell of a record in a named column; of its line if there is no such column."""
     cells = names = list[str]()
     try:
         for first, found in records(text, file):
@@ -298,6 +287,5 @@ def named_place(text: str, file: str, line: int, column: str) -> Place:
                 break
     except ReadError:
         return line_of(text, line, file)
-    return cell_place(
-        text, file, line, cells, names.index(column.lower()) if column.lower() in names else None
-    )
+    place = names.index(column.lower()) if column.lower() in names else None
+    return cell_place(text, file, line, cells, place)

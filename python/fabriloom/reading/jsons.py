@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from typing import Any, NoReturn
@@ -23,10 +24,8 @@ class _Reader:
     """Hooks of the standard decoder, which gives no positions: they search the text for what they refuse."""
 
     def __init__(self, text: str, file: str, most_keys: int | None) -> None:
-        self.text = text
-        self.file = file
+        self.text, self.file, self.most_keys = text, file, most_keys
         self.keys_left = len(text) if most_keys is None else most_keys
-        self.most_keys = most_keys
 
     def fail(self, message: str, hint: str, found: re.Match[str] | None) -> NoReturn:
         place = place_at(self.text, found.start(), len(found[0]), self.file) if found else None
@@ -113,9 +112,8 @@ def check_depth(data: Any, deepest: int) -> None:
 
 
 def strings(data: Any) -> list[str]:
-    """Yield all strings in the data, including keys."""
-    found: list[str] = []
-    todo = [data]
+    """Return all strings in the data, including keys."""
+    found, todo = list[str](), [data]
     while todo:
         value = todo.pop()
         if isinstance(value, str):
@@ -136,13 +134,10 @@ def has_surrogate(text: str) -> bool:
 def _no_surrogates(data: Any, reader: _Reader) -> None:
     if not any(has_surrogate(text) for text in strings(data)):
         return
+    at = None
     for found in _STRING.finditer(reader.text):
-        try:
-            wrong = has_surrogate(json.loads(found[0]))
-        except ValueError:
-            continue
-        if wrong:
-            reader.fail(
-                "half of a character (a lone surrogate) in a string", "write the whole character", found
-            )
-    reader.fail("half of a character (a lone surrogate) in a string", "write the whole character", None)
+        with contextlib.suppress(ValueError):
+            if has_surrogate(json.loads(found[0])):
+                at = found
+                break
+    reader.fail("half of a character (a lone surrogate) in a string", "write the whole character", at)

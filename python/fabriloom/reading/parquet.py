@@ -24,8 +24,7 @@ _MEMORY_PER_BYTE = 16
 _CPU_S = 30
 _CPU_S_PER_MB = 0.2
 _WALL = 4
-"""Wall time limit in multiples of the processor time limit: some damaged files make the child wait for ever.
-"""
+"""Limit of wall time over that of processor time: some damaged files make the child wait for ever."""
 _AGAIN = "write it again, with fewer rows or columns if it is a large one"
 _DAMAGED = "the file is damaged or incomplete; write it again"
 
@@ -37,14 +36,8 @@ def parquet(file: Path, size_bytes: int) -> pl.DataFrame:
     """
     cpu_s = int(_CPU_S + size_bytes / 1e6 * _CPU_S_PER_MB)
     memory_bytes = _MEMORY_BYTES + _MEMORY_PER_BYTE * size_bytes
-    job = {
-        "path": str(file.absolute()),
-        "memory_bytes": memory_bytes,
-        "cpu_s": cpu_s,
-        "rows": MOST_ROWS,
-        "columns": MOST_COLUMNS,
-        "cells": MOST_CELLS,
-    }
+    job = {"path": str(file.absolute()), "memory_bytes": memory_bytes, "cpu_s": cpu_s}
+    job |= {"rows": MOST_ROWS, "columns": MOST_COLUMNS, "cells": MOST_CELLS}
     try:
         child = subprocess.run(
             children.command("fabriloom.reading.parquet_child"),
@@ -65,9 +58,8 @@ def parquet(file: Path, size_bytes: int) -> pl.DataFrame:
 def _lost(code: int, said: str, cpu_s: int, memory_bytes: int) -> ReadError:
     """Describe a child that ended without a message of ours, with its own output, shortened."""
     if code in (-signal.SIGXCPU, -signal.SIGKILL):
-        return ReadError(
-            f"it takes more than {cpu_s} s to read", "write it again with fewer or plainer columns"
-        )
+        message = f"it takes more than {cpu_s} s to read"
+        return ReadError(message, "write it again with fewer or plainer columns")
     if "memory" in said.lower():
         message = f"its reader asks for more than {memory_bytes / 2**30:.0f} GiB of memory"
         return ReadError(f"{message}: it is damaged, or unpacks to many times its size", _AGAIN)

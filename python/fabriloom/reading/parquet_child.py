@@ -49,7 +49,7 @@ def _limit(job: dict[str, Any]) -> None:
 def _frame(job: dict[str, Any]) -> Any:
     with open(job["path"], "rb") as file:
         try:
-            _check_size(pl, file, job)
+            _check_size(file, job)
             file.seek(0)
             frame = pl.read_parquet(file)
         except (_Refused, pl.exceptions.PanicException):
@@ -57,10 +57,10 @@ def _frame(job: dict[str, Any]) -> Any:
         except Exception as error:
             raise _Refused(*_reason(error)) from None
     _check_rows(frame.height, frame.width, job)
-    return frame.select(_plain(pl, column) for column in frame.iter_columns())
+    return frame.select(_plain(column) for column in frame.iter_columns())
 
 
-def _check_size(pl: Any, file: Any, job: dict[str, Any]) -> None:
+def _check_size(file: Any, job: dict[str, Any]) -> None:
     """Check the sizes in the file's metadata before anything is unpacked."""
     columns = pl.read_parquet_schema(file)
     file.seek(0)
@@ -78,7 +78,7 @@ def _check_rows(rows: int, columns: int, job: dict[str, Any]) -> None:
         raise _Refused(message, "split the table")
 
 
-def _plain(pl: Any, column: Any) -> Any:
+def _plain(column: Any) -> Any:
     """Convert the column to 64-bit integers, floating-point numbers or strings."""
     kind = column.dtype
     if kind.is_integer() and kind not in (pl.Int128, getattr(pl, "UInt128", pl.Int128)):

@@ -172,9 +172,8 @@ def lines(path: Path, most_bytes: int, most: str, instead: str) -> Iterator[str]
                 text = decoder.decode(block, final=not block)
             except UnicodeDecodeError as error:
                 begin = rest.encode()
-                raise no_text(
-                    code, begin + error.object, len(begin) + error.start, number, str(path)
-                ) from None
+                at = len(begin) + error.start
+                raise no_text(code, begin + error.object, at, number, str(path)) from None
             found = (rest + text).split("\n")
             rest = found.pop()
             number += len(found)

@@ -13,20 +13,13 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 def toml_text(data: Mapping[str, Any]) -> str:
     """Return plain data as TOML: strings, numbers, truth values, lists and tables."""
-    lines = [f"{_key(name)} = {toml_value(value)}" for name, value in data.items() if not _is_table(value)]
-    for name, table in data.items():
-        if _is_table(table) and table:
-            lines += ["", *_table(_key(name), table)]
+    tables = {name: value for name, value in data.items() if isinstance(value, Mapping)}
+    lines = [f"{_key(name)} = {toml_value(value)}" for name, value in data.items() if name not in tables]
+    for name, table in tables.items():
+        if table:  # its tables are written inline
+            lines += ["", f"[{_key(name)}]"]
+            lines += [f"{_key(key)} = {toml_value(value)}" for key, value in table.items()]
     return "\n".join(lines).lstrip("\n") + "\n"
-
-
-def _is_table(value: Any) -> bool:
-    return isinstance(value, Mapping)
-
-
-def _table(name: str, table: Mapping[str, Any]) -> list[str]:
-    """Return a section; its tables are written inline."""
-    return [f"[{name}]", *(f"{_key(key)} = {toml_value(value)}" for key, value in table.items())]
 
 
 def _key(name: str) -> str:

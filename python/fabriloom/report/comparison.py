@@ -7,10 +7,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ..results.columns import flatten
 from ..results.figures import settings_text
 from ..results.shown import of_programs
+from .cells import amount, json_text, micro, micros
 from .fabric import fabric
-from .page import Cell, Drawing, Page, Prose, Table, Text, number, plus_minus, render
+from .page import Cell, Drawing, Page, Prose, Table, plus_minus, render
 from .sections import programs as program_sections
 from .sections import shared as sections
 
@@ -37,7 +39,10 @@ def for_comparison(comparison: Comparison) -> str:
     page.sections += [*_different(comparison), *_fabrics(comparison)]
     if comparison.points and not _of_programs(comparison):
         page.sections.append(sections.points_table(comparison.points, comparison.varied))
-    page.sections += [_scenario(name, part.resolved) for name, part in comparison.parts.items()]
+    page.sections += [
+        json_text(f"{name}, with every default filled in", part.resolved)
+        for name, part in comparison.parts.items()
+    ]
     return render(page)
 
 
@@ -80,7 +85,7 @@ def _beside(comparison: Comparison) -> Table:
     rows, programs = [], _of_programs(comparison)
     for name, graph in comparison.graphs.items():
         points = [p for p in comparison.of(name) if p.summary["accepted_mbytes_per_s"] is not None]
-        size = [Cell(number(count), None, count) for count in (graph.terminals, graph.switches, graph.links)]
+        size = map(amount, (graph.terminals, graph.switches, graph.links))
         rows.append([Cell(name), *size, *(_best_program(points) if programs else _best(points))])
     head = ["Scenario", "Terminals", "Switches", "Links"]
     if programs:
@@ -103,8 +108,7 @@ def _best_program(points: Sequence[Any]) -> list[Cell]:
     found = [_program_latency(point.summary) for point in points]
     least = min(found, key=lambda latency: latency["mean"] or float("inf"))
     events, rate = most["events"]["achieved_per_s"], most["messages"]["mbytes_per_s"]
-    times = [None if least[key] is None else least[key] / 1e3 for key in ("mean", "p99")]
-    return [Cell("–" if value is None else number(value), None, value) for value in (events, rate, *times)]
+    return [*map(amount, (events, rate, *(micro(least[key]) for key in ("mean", "p99"))))]
 
 
 def _program_latency(summary: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -117,17 +121,16 @@ def _best(points: Sequence[Any]) -> list[Cell]:
     most = max(points, key=lambda point: point.summary["accepted_mbytes_per_s"]).summary
     least = min(points, key=lambda point: point.summary["latency_ns"]["mean"] or float("inf")).summary
     accepted, each = most["accepted_mbytes_per_s"], most["accepted_mbytes_per_s_per_terminal"]
-    mean, p99 = (least["latency_ns"][key] for key in ("mean", "p99"))
     return [
         Cell(plus_minus(accepted, most["accepted_mbytes_per_s_ci95"]), None, accepted),
-        Cell(number(each), None, each),
-        *(Cell(number(None if value is None else value / 1e3), None, value) for value in (mean, p99)),
+        amount(each),
+        *(micros(least["latency_ns"][key]) for key in ("mean", "p99")),
     ]
 
 
 def _different(comparison: Comparison) -> list[Table]:
     """Return the settings that differ between scenarios."""
-    flat = {name: _flat(part.resolved) for name, part in comparison.parts.items()}
+    flat = {name: _told(part.resolved) for name, part in comparison.parts.items()}
     paths = list(dict.fromkeys(path for settings in flat.values() for path in settings))
     rows = []
     for path in paths:
@@ -140,14 +143,13 @@ def _different(comparison: Comparison) -> list[Table]:
     return [Table("What is different", ["Setting", *flat], rows, [False] * (len(flat) + 1), note)]
 
 
-def _flat(settings: Mapping[str, Any], path: str = "") -> dict[str, str]:
+def _told(settings: dict[str, Any]) -> dict[str, str]:
+    """Return the settings by their paths, as short texts."""
     found: dict[str, str] = {}
-    for name, value in settings.items():
-        if isinstance(value, Mapping):
-            found |= _flat(value, f"{path}{name}.")
-        elif name not in ("sweep", "variants", "study"):
+    for path, value in flatten(settings).items():
+        if path.rpartition(".")[2] not in ("sweep", "variants", "study"):
             text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-            found[f"{path}{name}"] = text if len(text) <= 80 else f"{text[:79]}…"
+            found[path] = text if len(text) <= 80 else f"{text[:79]}…"
     return found
 
 
@@ -164,8 +166,3 @@ def _fabrics(comparison: Comparison) -> list[Drawing | Prose]:
                 for one in fabric(graph, best.utilisation, when, limit=best.summary.get("limit"))
             ]
     return drawn
-
-
-def _scenario(name: str, resolved: Mapping[str, Any]) -> Text:
-    text = json.dumps(resolved, indent=2, ensure_ascii=False)
-    return Text(f"{name}, with every default filled in", text, folded=True)

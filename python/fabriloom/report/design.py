@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..results.columns import flatten
 from ..results.figures import figures, in_percent
+from .cells import amount, json_text, micro, spot
 from .page import Axis, Cell, Chart, Page, Prose, Series, Table, Text, number, plus_minus, render
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 def for_design(design: Design) -> str:
     """Return the report as HTML text."""
+    from .. import __version__
+
     best, asked = design.best, design.requirements
     page = Page(title=asked.name or "A design", kind="design", description=asked.description)
     page.verdicts = {"": _verdict(design)}
@@ -31,19 +34,13 @@ def for_design(design: Design) -> str:
     page.provenance = [
         ("Requirements", asked.source.file or asked.name),
         ("Seed", str(asked.seed)),
-        ("Fabriloom", _version()),
+        ("Fabriloom", __version__),
         (
             "To run it again",
             "copy the requirements below into requirements.json, and: fabriloom design requirements.json",
         ),
     ]
     return render(page)
-
-
-def _version() -> str:
-    from .. import __version__
-
-    return str(__version__)
 
 
 def _verdict(design: Design) -> str:
@@ -64,11 +61,9 @@ def _money(design: Design, cost: float) -> str:
 
 def _facts(design: Design, best: Looked) -> list[tuple[str, str, str]]:
     facts, asked = best.facts, design.requirements.require
-    tail, half = facts.get("tail_ns"), facts.get("tail_ns_ci95")
-    late = plus_minus(None if tail is None else tail / 1e3, None if half is None else half / 1e3)
-    limit = (
-        "any is allowed" if asked.latency_ps is None else f"{number(asked.latency_ps / 1e6)} µs are allowed"
-    )
+    late = plus_minus(micro(facts.get("tail_ns")), micro(facts.get("tail_ns_ci95")))
+    most_ps = asked.latency_ps
+    limit = "any is allowed" if most_ps is None else f"{number(most_ps / 1e6)} µs are allowed"
     return [
         ("Cost", _money(design, best.cost), f"{number(best.cost / asked.terminals)} a terminal"),
         (
@@ -88,26 +83,17 @@ def _facts(design: Design, best: Looked) -> list[tuple[str, str, str]]:
 def _asked(design: Design) -> Table:
     rows = []
     for section in ("require", "limits", "traffic", "program", "cost"):
-        for name, value in _flat(design.requirements.raw.get(section, {})):
-            rows.append([Cell(section), Cell(name), Cell(value)])
+        for name, value in flatten(design.requirements.raw.get(section, {})).items():
+            text = value if isinstance(value, str) else json.dumps(value)
+            rows.append([Cell(section), Cell(name), Cell(text)])
     note = "What is not here is not limited. Costs are the user's."
     return Table("What was asked", ["Section", "Setting", "Value"], rows, [False, False, False], note)
-
-
-def _flat(value: Any, path: str = "") -> list[tuple[str, str]]:
-    if isinstance(value, Mapping):
-        return [
-            pair for name, part in value.items() for pair in _flat(part, f"{path}.{name}" if path else name)
-        ]
-    return [(path, value if isinstance(value, str) else json.dumps(value))]
 
 
 def _looked_at(design: Design) -> Table:
     rows = []
     for row in design.families():
-        counts = [
-            Cell(number(row[name]), None, row[name]) for name in ("candidates", "built", "simulated", "met")
-        ]
+        counts = [amount(row[name]) for name in ("candidates", "built", "simulated", "met")]
         near = f"{row['nearest']}: {row['why']}" if row["why"] else "–"
         rows.append([Cell(row["family"]), *counts, Cell(near)])
     head = ["Family", "Candidates", "Built", "Simulated", "Met", "The nearest of those refused, and why"]
@@ -123,32 +109,22 @@ def _ranking(design: Design) -> Table:
     rows = []
     for place, one in enumerate(design.met, 1):
         facts = one.facts
-        tail, half = facts.get("tail_ns"), facts.get("tail_ns_ci95")
-        late = plus_minus(None if tail is None else tail / 1e3, None if half is None else half / 1e3)
+        late = plus_minus(micro(facts.get("tail_ns")), micro(facts.get("tail_ns_ci95")))
         rows.append(
             [
                 Cell(str(place), None, place),
                 Cell(one.candidate.name, below=facts.get("held_by", "")),
                 Cell(number(one.cost), one.cost / max(other.cost for other in design.met), one.cost),
-                *(Cell(number(facts[what]), None, facts[what]) for what in ("switches", "ports", "cables")),
-                Cell(number(one.bound, 3), None, one.bound),
-                Cell(number(facts.get("carries"), 3), None, facts.get("carries")),
-                Cell(late, None, tail),
+                *(amount(facts[what]) for what in ("switches", "ports", "cables")),
+                amount(one.bound, 3),
+                amount(facts.get("carries"), 3),
+                Cell(late, None, facts.get("tail_ns")),
             ]
         )
     asked = design.requirements.require
     unit = f"Cost {design.requirements.cost.unit}".rstrip()
-    head = [
-        "",
-        "Network",
-        unit,
-        "Switches",
-        "Ports",
-        "Cables",
-        "Links allow",
-        "Carries",
-        f"{asked.percentile:g} % (µs)",
-    ]
+    head = ["", "Network", unit, "Switches", "Ports", "Cables", "Links allow", "Carries"]
+    head.append(f"{asked.percentile:g} % (µs)")
     note = (
         "Links allow and carries: times the traffic that is asked for, by the load of every link and in "
         "simulation. The latency is from the creation of a packet, or of an event of a program, with a 95 % "
@@ -180,7 +156,7 @@ def front(design: Design) -> Chart:
 
 
 def _spot(one: Looked, most: float | None) -> list[Any]:
-    return [one.cost, most, None, None, one.candidate.name]
+    return spot(one.cost, most, one.candidate.name)
 
 
 def _why(design: Design) -> Prose:
@@ -206,7 +182,7 @@ def _refused(design: Design) -> list[Table]:
     rows = []
     for name, (count, one) in design.misses().items():
         miss = next(miss for miss in one.misses if miss.requirement == name)
-        cells = [Cell(name), Cell(number(count), None, count), Cell(one.candidate.name), Cell(miss.text)]
+        cells = [Cell(name), amount(count), Cell(one.candidate.name), Cell(miss.text)]
         rows.append([*cells, Cell(in_percent(miss.by, 2), None, miss.by)])
     if not rows:
         return []
@@ -233,28 +209,20 @@ def _sensitivity(design: Design) -> list[Any]:
             best, near = other.best, other.nearest
             why = "" if best or near is None else f"{near.candidate.name}: {near.misses[0].text}"
             cost = None if best is None else best.cost
-            rows.append(
-                [
-                    Cell(
-                        str(other.value), None, other.value if isinstance(other.value, int | float) else None
-                    ),
-                    Cell(best.candidate.name if best else "none meets everything", below=why),
-                    Cell(number(cost), None, cost),
-                ]
+            value = Cell(
+                str(other.value), None, other.value if isinstance(other.value, int | float) else None
             )
-        found.append(
-            Table(f"If {path} were another", [path, "The cheapest", "Cost"], rows, [True, False, True])
-        )
+            name = best.candidate.name if best else "none meets everything"
+            rows.append([value, Cell(name, below=why), amount(cost)])
+        head = [path, "The cheapest", "Cost"]
+        found.append(Table(f"If {path} were another", head, rows, [True, False, True]))
     return found
 
 
 def _texts(design: Design) -> list[Text]:
-    texts = (
-        [Text("The requirements", design.requirements.source.text)] if design.requirements.source.text else []
-    )
-    raw = json.dumps(design.requirements.raw, indent=2, ensure_ascii=False)
-    texts.append(Text("The requirements as they were used", raw, folded=True))
+    written = design.requirements.source.text
+    texts = [Text("The requirements", written)] if written else []
+    texts.append(json_text("The requirements as they were used", design.requirements.raw))
     if (best := design.recommended()) is not None:
-        title = "The scenario of the first network, with every default filled in"
-        texts.append(Text(title, json.dumps(best, indent=2, ensure_ascii=False), folded=True))
+        texts.append(json_text("The scenario of the first network, with every default filled in", best))
     return texts

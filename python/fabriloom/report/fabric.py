@@ -6,9 +6,7 @@ import base64
 import gzip
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from html import escape
-from importlib import resources
 from typing import Any
 
 import numpy as np
@@ -17,7 +15,7 @@ from ..process.libraries import pl
 from ..topology.graph import Graph
 from .drawing import fabric_svg, plan
 from .drawing.style import scale_of
-from .page import Drawing, Prose, number, source_hash
+from .page import Drawing, Prose, file_text, number, source_hash
 
 _MOST_TOLD = 20_000
 """With more links a drawing has only their utilisation: the tables have the rest."""
@@ -100,11 +98,6 @@ _BUTTONS = """<section class="replay">
 """
 
 
-@cache
-def _script() -> str:
-    return resources.files("fabriloom.report").joinpath("replay.js").read_text(encoding="utf-8")
-
-
 def with_replay(report: str, replay: str, said: str) -> str:
     """Return a report that plays, and saves, a replay: a whole HTML file made of text of ours and JSON.
 
@@ -112,7 +105,7 @@ def with_replay(report: str, replay: str, said: str) -> str:
     """
     packed = base64.b64encode(gzip.compress(replay.encode(), 6, mtime=0)).decode()
     allowed = " ".join(dict.fromkeys(re.findall(r"'sha256-[A-Za-z0-9+/=]+'", replay.split("<style>", 1)[0])))
-    script = _script()
+    script = file_text("replay.js")
     packs = f'<script type="application/gzip" id="replay">{packed}</script>\n<script>{script}</script>\n'
     for mark, text in (
         (_SOURCES, "frame-src blob:; "),

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from .cells import micro
 from .drawing.style import INK, PAPER, ramp, scale_of
 from .page import Drawing, HeatMap, number
 
@@ -58,7 +59,7 @@ def _latency_us(summary: dict[str, Any]) -> float | None:
     kept = summary.get("message_latency_ns", summary["latency_ns"])
     if summary.get("events", {}).get("count"):
         kept = summary["events"]["latency_ns"]
-    return None if kept["mean"] is None else kept["mean"] / 1e3
+    return micro(kept["mean"])
 
 
 _KINDS = (("Throughput", "MB/s", _accepted), ("Mean latency", "µs", _latency_us))

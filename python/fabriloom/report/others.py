@@ -11,6 +11,7 @@ import numpy as np
 from ..results.figures import in_percent
 from ..results.shown import with_micro_sign
 from ..topology.graph import Graph
+from .cells import amount, spot
 from .drawing import fabric_svg
 from .fabric import fabric
 from .page import Axis, Cell, Chart, Drawing, Heading, Page, Prose, Series, Table, Text, number, render
@@ -82,7 +83,7 @@ def _counts(papers: Sequence[Reproduced]) -> Table:
         "their tolerance."
     )
     rows = [
-        [Cell(name), *(Cell(number(value), None, value) for value in values)]
+        [Cell(name), *map(amount, values)]
         for name, values in counts({paper.name: paper.lines for paper in papers})
     ]
     return Table("What agrees", HEAD, rows, [False] + [True] * 8, note)
@@ -99,7 +100,7 @@ def _outside(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
 
 def _reasons(papers: Sequence[Reproduced]) -> list[Table]:
     rows = [
-        [Cell(paper.name), Cell(number(len(names)), None, len(names)), Cell(reason, below=_some(names))]
+        [Cell(paper.name), amount(len(names)), Cell(reason, below=_some(names))]
         for paper in papers
         for reason, names in reasons(paper.lines).items()
     ]
@@ -115,13 +116,10 @@ def _some(names: Sequence[str], most: int = 8) -> str:
 
 
 def _paper(paper: Reproduced) -> list[Any]:
-    drawn: list[Any] = []
-    if paper.graph is not None:
-        drawn = [Drawing("The network", fabric_svg(paper.graph))]
     about = f"{paper.authors}. {paper.system}"
     return [
         Heading(f"{paper.name}: {paper.title}", about, paper.name),
-        *drawn,
+        *([Drawing("The network", fabric_svg(paper.graph))] if paper.graph is not None else []),
         *([Prose("What agrees, and what does not", with_micro_sign(paper.remarks))] if paper.remarks else []),
         *sections.figures(paper.series),
         *sections.records(paper.lines),
@@ -145,7 +143,10 @@ def for_fit(summary: Mapping[str, Any], told: Sequence[str], preset: str) -> str
     ]
     page.sections = [
         _lines(summary),
-        Prose("The parameters", "\n".join(_item(line) for line in told)),
+        # An indented line belongs to the previous one.
+        Prose(
+            "The parameters", "\n".join(f"{'    ' * line.startswith(' ')}* {line.strip()}" for line in told)
+        ),
         *_predictions(summary["predictions"]),
         Text("The preset", preset, "Name this file as preset_file in [technology] and in [protocol]."),
     ]
@@ -153,16 +154,11 @@ def for_fit(summary: Mapping[str, Any], told: Sequence[str], preset: str) -> str
     return render(page)
 
 
-def _item(line: str) -> str:
-    """Return a line of a list; an indented line belongs to the previous one."""
-    return f"{'    ' if line.startswith(' ') else ''}* {line.strip()}"
-
-
 def _lines(summary: Mapping[str, Any]) -> Chart:
     """Return the values by size, and the fitted lines."""
     series = []
     for name, points in summary["samples"].items():
-        values = [[size, value / _MICRO, None, None, ""] for size, value in points if value > 0]
+        values = [spot(size, value / _MICRO) for size, value in points if value > 0]
         if values:
             series.append(Series(f"{name.replace('_', ' ')}, measured", values, "points"))
     for name, curve in summary["curves"].items():
@@ -178,7 +174,7 @@ def _drawn(line: Mapping[str, Any]) -> list[list[Any]]:
     first, last = line["first"], line["last"]
     sizes = [first * (last / first) ** (step / _PLACES) for step in range(_PLACES + 1)]
     values = [(size, line["base"] + line["slope"] * size) for size in sizes]
-    return [[size, value / _MICRO, None, None, ""] for size, value in values if value > 0]
+    return [spot(size, value / _MICRO) for size, value in values if value > 0]
 
 
 def _predictions(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
@@ -189,25 +185,24 @@ def _predictions(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
     points: dict[str, list[list[Any]]] = {}
     for row in rows:
         divisor, unit = (_MICRO, "µs") if row["unit"] == "ns" else (1.0, row["unit"])
-        values = [row[name] / divisor for name in ("measured", "predicted")]
-        shown = [Cell(number(value), None, value) for value in values]
+        measured, predicted = (row[name] / divisor for name in ("measured", "predicted"))
         text = deviation_text(row["deviation"])
         noise = Cell(f"{number(100 * row['noise'], 2)} %", None, row["noise"])
         known = [Cell(row[name]) for name in ("program", "settings", "quantity")]
-        cells.append([*known, *shown, Cell(unit), Cell(text, None, row["deviation"]), noise])
+        shown = [amount(measured), amount(predicted), Cell(unit)]
+        cells.append([*known, *shown, Cell(text, None, row["deviation"]), noise])
         if row["quantity"] == "time of the whole program" and row["measured"] > 0:
             label = f"{row['settings']}: {text}"
-            points.setdefault(row["program"], []).append([*values, None, None, label])
+            points.setdefault(row["program"], []).append(spot(measured, predicted, label))
     head = ["Program", "Settings", "Quantity", "Measured", "Predicted", "", "Deviation", "Noise"]
     flush = [False, False, False, True, True, False, True, True]
     note = "Nothing was set by these. Noise: the spread of the measured rounds."
     ends = [value for line in points.values() for point in line for value in point[:2]]
-    equal = Series("equal", [[value, value, None, None, ""] for value in (min(ends), max(ends))], "line")
+    equal = Series("equal", [spot(value, value) for value in (min(ends), max(ends))], "line")
     series = [equal, *(Series(name, line, "points") for name, line in points.items())]
     axes = Axis("measured (µs)", log=True), Axis("predicted (µs)", log=True)
-    picture = Chart(
-        "Time of whole programs", *axes, series, "On the line, prediction and measurement are equal."
-    )
+    line = "On the line, prediction and measurement are equal."
+    picture = Chart("Time of whole programs", *axes, series, line)
     return [picture, Table("Measured and predicted", head, cells, flush, note)]
 
 
@@ -226,17 +221,17 @@ def for_check(checked: Checked) -> str:
         facts=_facts(checked),
     )
     cycle = found["deadlock"]["cycle"] or ()
+    known = [[Cell(name), Cell(value)] for name, value in checked.lines]
     page.sections = [
         *fabric(checked.graph, checked.used, checked.when, cycle=cycle),
-        _known(checked.lines),
+        Table("What is known without a run", ["What", "Value"], known, [False, False]),
         _fullest(checked),
         *([] if failed is None else [_failures(checked)]),
         *scenario_texts(origin),
     ]
     fault = "" if failed is None else f" --fault {failed['kinds']}"
-    page.provenance = provenance_of(
-        origin, [("To run it again", f"fabriloom check scenario.json{fault} --out check.html")]
-    )
+    how = f"fabriloom check scenario.json{fault} --out check.html"
+    page.provenance = provenance_of(origin, [("To run it again", how)])
     return render(page)
 
 
@@ -245,11 +240,8 @@ def _facts(checked: Checked) -> list[tuple[str, str, str]]:
     network, load, latency = found["network"], found["channel_load"], found["zero_load_latency_ns"]
     most, shared = load["accepted_mbytes_per_s_bound"], load["shared_load_bound"]
     rate = most * (shared or load["load_bound"]) / load["load_bound"] if most else 0.0
-    evenly = (
-        f"{number(most)} MB/s with ways shared evenly: "
-        if shared and number(rate) != number(most or 0.0)
-        else ""
-    )
+    more = shared and number(rate) != number(most or 0.0)
+    evenly = f"{number(most)} MB/s with ways shared evenly: " if more else ""
     parts = f"{number(network['switches'])} switches", f"{number(network['terminals'])} terminals"
     facts = [
         ("Parts", *parts),
@@ -265,11 +257,6 @@ def _facts(checked: Checked) -> list[tuple[str, str, str]]:
         cut_off = f"{number(failed['cut_off_count'])} cut terminals off"
         facts.append(("Single failures", cut_off, f"of {number(failed['count'])}"))
     return facts
-
-
-def _known(lines: list[tuple[str, str]]) -> Table:
-    rows = [[Cell(name), Cell(value)] for name, value in lines]
-    return Table("What is known without a run", ["What", "Value"], rows, [False, False])
 
 
 def _fullest(checked: Checked) -> Table:

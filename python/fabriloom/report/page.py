@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -14,12 +13,12 @@ from importlib import resources
 from typing import Any
 
 from ..results.figures import figures, measured
+from .drawing.style import round_above
 
 MOST_ON_A_LINE = 30
 """If solid points differ by more than this factor, the axis is logarithmic, so that low ones stay visible."""
 ROOM, ROOM_LOG = 2, 10
 """An axis that a dashed line leaves ends at this multiple of the highest solid point."""
-_ROUND = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
 
 
 def is_log(series: Sequence[Series]) -> bool:
@@ -33,8 +32,7 @@ def top(series: Sequence[Series], log: bool) -> float | None:
     end = (ROOM_LOG if log else ROOM) * max(_heights(series, dashed=False), default=0.0)
     if not end or max(_heights(series, dashed=True), default=0.0) <= end:
         return None
-    power = 10.0 ** math.floor(math.log10(end))
-    return next(step * power for step in _ROUND if step * power >= end * 0.999999)
+    return round_above(end)
 
 
 def _heights(series: Sequence[Series], dashed: bool) -> list[float]:
@@ -79,7 +77,7 @@ class Series:
 
     name: str
     points: Sequence[Sequence[Any]]
-    """Each ``[x, y, y low, y high, label]``; low and high are None without an interval."""
+    """Each ``[x, y, y low, y high, label]``, see :func:`.cells.spot`."""
     style: str = "line"
     """``line``, ``dashed``, ``step``, ``points`` or ``published``."""
     hollow: Sequence[int] = field(default_factory=list)
@@ -257,8 +255,9 @@ def _typeset(text: str) -> str:
 
 
 @cache
-def _file(name: str) -> str:
-    return resources.files("fabriloom.report").joinpath(*name.split("/")).read_text(encoding="utf-8")
+def file_text(path: str, room: str = "fabriloom.report") -> str:
+    """Return the text of a file that is installed with a room."""
+    return resources.files(room).joinpath(*path.split("/")).read_text(encoding="utf-8")
 
 
 def script_safe_json(data: Any) -> str:
@@ -289,7 +288,7 @@ def render(page: Page) -> str:
     drawn = [section.links for section in page.sections if isinstance(section, Drawing)]
     large = ("vendor/lines.min.js", "large.js") if any("large" in (links or {}) for links in drawn) else ()
     names = ("vendor/charts.min.js", "reach.js", "plots.js", *large, "report.js")
-    scripts = [_file(name) for name in names]
+    scripts = [file_text(name) for name in names]
     sections = [(type(section).__name__.lower(), section) for section in page.sections]
     charts = [asdict(section) for section in page.sections if isinstance(section, Chart)]
     maps = [
@@ -297,10 +296,10 @@ def render(page: Page) -> str:
         for section in page.sections
         if isinstance(section, Drawing) and section.heat_map
     ]
-    return environment.from_string(_file("template.html.j2")).render(
+    return environment.from_string(file_text("template.html.j2")).render(
         page=page,
         sections=sections,
-        style=Markup(_file("style.css")),
+        style=Markup(file_text("style.css")),
         scripts=[Markup(script) for script in scripts],
         script_hashes=[Markup(source_hash(script)) for script in scripts],
         data=Markup(script_safe_json(charts)),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -10,12 +9,11 @@ from ..results import ends, faults
 from ..results.figures import settings_text, value_text
 from ..results.shown import of_programs
 from . import heat_map
+from .cells import json_text, micro
 from .fabric import fabric
 from .page import Page, Text, number, plus_minus, render
-from .sections import flows as code_sections
 from .sections import flows as flow_sections
 from .sections import links as link_sections
-from .sections import links as ring_sections
 from .sections import programs as program_sections
 from .sections import requirements as requirement_sections
 from .sections import shared as sections
@@ -53,16 +51,13 @@ def scenario_texts(provenance: Provenance) -> list[Text]:
     if provenance.source_text:
         texts.append(Text("The scenario", provenance.source_text))
     if provenance.resolved:
-        resolved = json.dumps(provenance.resolved, indent=2, ensure_ascii=False)
-        title = "The scenario with every default filled in"
-        texts.append(Text(title, resolved, folded=True))
+        texts.append(json_text("The scenario with every default filled in", provenance.resolved))
     return texts
 
 
 def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return the key numbers of one run."""
     latency, total, packets = summary["latency_ns"], summary["total_latency_ns"], summary["packets"]
-    micro = lambda value: None if value is None else value / 1e3  # noqa: E731
     accepted = plus_minus(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
     offered = number(summary["offered_mbytes_per_s"])
     return [
@@ -121,9 +116,9 @@ def _links(results: Results) -> list[Any]:
     if not results.graph.network_kind.buses:
         return sections.busiest_links(results.links)
     return [
-        *ring_sections.rings(results.rings),
-        *ring_sections.buses(results.buses),
-        *ring_sections.busiest_links(results.links),
+        *link_sections.rings(results.rings),
+        *link_sections.buses(results.buses),
+        *link_sections.busiest_links(results.links),
     ]
 
 
@@ -144,7 +139,7 @@ def _network(results: Results) -> list[Any]:
         *link_sections.congestion(results.congestion),
         *sections.batches(results.batches, moments_ns),
         *flow_sections.over_time(results.over_time, moments_ns),
-        *code_sections.codes(results),
+        *flow_sections.codes(results),
         *link_sections.lost(results.links),
         *_links(results),
         *flow_sections.completions(results.transfers),
@@ -225,7 +220,7 @@ def _curve_facts(points: Sequence[Any]) -> list[tuple[str, str, str]]:
         ("Largest throughput", f"{value} MB/s", f"at {settings_text(best.settings)}"),
         (
             "Smallest mean latency",
-            f"{number(None if mean is None else mean / 1e3)} µs",
+            f"{number(micro(mean))} µs",
             f"at {settings_text(least.settings)}",
         ),
         ("Points", number(len(points)), ""),

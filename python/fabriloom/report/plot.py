@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import math
 import re
-from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Strict, TypeAdapter
@@ -33,32 +32,16 @@ def of_figures() -> Any:
     return of_extra("matplotlib", "plots", "figures of charts")
 
 
-class _Data(HTMLParser):
-    """Finds the elements of a report that contain its charts and heat maps."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.texts = {"charts": "", "maps": ""}
-        self._inside = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        name = dict(attrs).get("id") or ""
-        self._inside = name if tag == "script" and name in self.texts else ""
-
-    def handle_data(self, data: str) -> None:
-        if self._inside:
-            self.texts[self._inside] += data
-
-    def handle_endtag(self, tag: str) -> None:
-        self._inside = ""
+def _data(report: str, name: str) -> str:
+    """Return what a script element of a report holds; empty if there is none of this name."""
+    found = re.search(rf'<script\b[^>]*\bid="{name}"[^>]*>(.*?)</script>', report, re.DOTALL | re.IGNORECASE)
+    return found[1] if found else ""
 
 
 def charts_in(report: str) -> list[Chart | HeatMap]:
     """Return the charts of a report, then its heat maps. Raises ValueError for other files."""
-    found = _Data()
-    found.feed(report)
     try:
-        return [*_charts(found.texts["charts"]), *_heat_maps(found.texts["maps"] or "[]")]
+        return [*_charts(_data(report, "charts")), *_heat_maps(_data(report, "maps") or "[]")]
     except ValueError:
         raise ValueError("no report of fabriloom; name a report.html that it wrote") from None
 

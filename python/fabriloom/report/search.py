@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import heat_map
-from .page import Axis, Cell, Chart, Drawing, Page, Series, Table, Text, number, render
-from .pages import provenance_of, scenario_texts
+from .cells import amount, json_text, spot
+from .page import Axis, Cell, Chart, Drawing, Page, Series, Table, number, render
+from .pages import again, provenance_of, scenario_texts
 
 if TYPE_CHECKING:
     from ..results import Provenance
@@ -30,7 +30,9 @@ def for_search(study: Study, provenance: Provenance, best: dict[str, Any] | None
         description=provenance.description,
         verdicts={"": searched.verdict},
         facts=_facts(searched),
-        provenance=provenance_of(provenance, [("Varied", ", ".join(searched.search.over)), _again()]),
+        provenance=provenance_of(
+            provenance, [("Varied", ", ".join(searched.search.over)), again("study run")]
+        ),
     )
     if study.why:
         page.status = ("interrupted", f"{study.runs - len(study.table)} of {study.runs} runs are missing.")
@@ -38,14 +40,8 @@ def for_search(study: Study, provenance: Provenance, best: dict[str, Any] | None
     page.sections = [*charts(searched), _trials(searched)] if searched.trials else []
     page.sections += scenario_texts(provenance)
     if best is not None:
-        title = "The scenario of the best trial, with every default filled in"
-        page.sections.append(Text(title, json.dumps(best, indent=2, ensure_ascii=False), folded=True))
+        page.sections.append(json_text("The scenario of the best trial, with every default filled in", best))
     return render(page)
-
-
-def _again() -> tuple[str, str]:
-    how = "copy the scenario with every default filled in, above, into a file scenario.json, and with this"
-    return ("To run it again", f"{how} version of Fabriloom: fabriloom study run scenario.json")
 
 
 def _facts(searched: Searched) -> list[tuple[str, str, str]]:
@@ -82,7 +78,7 @@ def charts(searched: Searched) -> list[Any]:
 
 def _spot(searched: Searched, one: Trial, x: float) -> list[Any]:
     label = ", ".join(f"{path} = {value}" for path, value in one.settings.items())
-    return [x, one.values[searched.goal], None, None, f"trial {one.number}: {label}"]
+    return spot(x, one.values[searched.goal], f"trial {one.number}: {label}")
 
 
 def _clouds(searched: Searched, spots: list[tuple[Trial, list[Any]]]) -> list[Series]:
@@ -106,7 +102,7 @@ def _by_trial(searched: Searched, measured: list[Trial]) -> Chart:
         if one.met and (best is None or one.order < best.order):
             best = one
         if best is not None:
-            steps.append([one.number, best.values[searched.goal], None, None, ""])
+            steps.append(spot(one.number, best.values[searched.goal]))
     clouds = _clouds(searched, [(one, _spot(searched, one, one.number)) for one in measured])
     series = [*clouds, *([Series("the best so far", steps, "step")] if len(steps) > 1 else [])]
     note = (
@@ -153,11 +149,11 @@ def _trials(searched: Searched) -> Table:
             Cell(str(one.settings[path]), None, searched.axes[path].number(one.settings[path]))
             for path in paths
         ]
-        values = [Cell(number(one.values[name]), None, one.values[name]) for name in columns]
+        values = [amount(one.values[name]) for name in columns]
         mark = "good" if one is searched.best else ""
         rows.append([Cell(str(one.number), None, one.number, mark), *settings, *values, Cell(one.why)])
     head = ["Trial", *paths, *columns, "Refused because"]
-    numbers = [True, *[True for _ in (*paths, *columns)], False]
+    numbers = [*[True for _ in head[1:]], False]
     return Table(
         "Trials, the best first", head, rows, numbers, "A value is the mean over the runs of its trial."
     )

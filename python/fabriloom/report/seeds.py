@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from .cells import amount, spot
 from .page import Axis, Cell, Chart, Page, Series, Table, number, plus_minus, render
 from .pages import again, provenance_of, scenario_texts
 from .sections import shared as sections
@@ -64,13 +65,10 @@ def _facts(repetition: Repetition) -> list[tuple[str, str, str]]:
     rows, found = _rows(repetition), []
     for name, (what, unit, divisor) in _FACTS.items():
         if name in rows:
-            row = rows[name]
-            mean, half, low, high = (
-                _over(row[key], divisor) for key in ("mean", "ci95", "least", "greatest")
-            )
-            found.append(
-                (what, f"{plus_minus(mean, half)} {unit}", f"{number(low)} to {number(high)} by seed")
-            )
+            keys = ("mean", "ci95", "least", "greatest")
+            mean, half, low, high = (_over(rows[name][key], divisor) for key in keys)
+            note = f"{number(low)} to {number(high)} by seed"
+            found.append((what, f"{plus_minus(mean, half)} {unit}", note))
     return found
 
 
@@ -83,13 +81,13 @@ def charts(repetition: Repetition) -> list[Chart]:
             continue
         columns = ("seed", name, f"{name}_ci95")
         runs = [
-            _point(seed, value / divisor, _over(half, divisor), "")
+            spot(seed, value / divisor, half=_over(half, divisor))
             for seed, value, half in table.select(columns).iter_rows()
             if value is not None
         ]
         mean, half = (_over(rows[name][key], divisor) for key in ("mean", "ci95"))
         seeds = [point[0] for point in runs]
-        level = [[seed, mean, None, None, ""] for seed in (min(seeds), max(seeds))]
+        level = [spot(seed, mean) for seed in (min(seeds), max(seeds))]
         series = [Series("runs", runs, "points"), Series("mean over seeds", level, "line")]
         note = (
             f"Bars are the 95 % interval of each run alone. The mean over seeds is {plus_minus(mean, half)}: "
@@ -99,31 +97,19 @@ def charts(repetition: Repetition) -> list[Chart]:
     return found
 
 
-def _point(x: float, y: float | None, half: float | None, label: str) -> list[Any]:
-    bounds = (None, None) if half is None or y is None else (y - half, y + half)
-    return [x, y, *bounds, label]
-
-
 def _means(repetition: Repetition) -> Table:
     """Return the table of averages over seeds."""
-    head = [
-        "Number",
-        "Runs",
-        "Mean over seeds",
-        "Spread",
-        "Least",
-        "Greatest",
-        "Intervals that contain the mean",
-    ]
+    head = ["Number", "Runs", "Mean over seeds", "Spread", "Least", "Greatest"]
+    head.append("Intervals that contain the mean")
     rows: list[Sequence[Cell]] = []
     for row in repetition.means.iter_rows(named=True):
         held = "–" if row["holding"] is None else f"{row['holding']} of {row['runs']}"
         rows.append(
             [
                 Cell(row["quantity"]),
-                Cell(number(row["runs"]), None, row["runs"]),
+                amount(row["runs"]),
                 Cell(plus_minus(row["mean"], row["ci95"]), None, row["mean"]),
-                *(Cell(number(row[key]), None, row[key]) for key in ("spread", "least", "greatest")),
+                *(amount(row[key]) for key in ("spread", "least", "greatest")),
                 Cell(held, None, row["holding"]),
             ]
         )

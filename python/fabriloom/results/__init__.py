@@ -15,29 +15,20 @@ import numpy as np
 from ..output import file
 from ..process.libraries import names, pl
 from ..topology.graph import Graph
-from . import columns, confidence, faults, files, shown, tables
+from . import columns, confidence, faults, files, rows, shown, signals, tables
 from .ends import standstill
 from .figures import figures
 from .files import Tabled
 from .kinds import KINDS
-from .requirements import Blocking, Promise, Required, broken, counted, messages_seen, seen
-from .rows import (
-    BatchRows,
-    BusRows,
-    CompletionRows,
-    FlowRows,
-    LaneRows,
-    LinkRows,
-    PlaneRows,
-    ShareRows,
-    TailRows,
-    TraceRows,
-)
+from .requirements import broken, counted, messages_seen, seen
 from .statistics import Histogram
 from .summary import ConservationError, Provenance, add_program, check_conservation, overtaken
 from .summary import summary as _summary
 
 if TYPE_CHECKING:
+    from ..bounds.calculus import Blocking
+    from ..bounds.found import Promise
+    from ..compile.programs import Required
     from .programs import ProgramRun
 
 __all__ = ["ConservationError", "Histogram", "ProgramRun", "Provenance", "Results"]
@@ -98,12 +89,10 @@ class Results(Tabled):
         if self.has_requirements:
             summary["requirements"] = counted(self.requirements)
         if self.has_codes:
-            from . import signals
-
             made = signals.made(self.native, self.graph)
             columns.features.CODE_SUMMARY.fill(summary, signals.CodeRun(self.native, made, self.codes))
         if self.has_congestion_control:
-            columns.features.CONGESTION_SUMMARY.fill(summary, LinkRows(*self._numbers))
+            columns.features.CONGESTION_SUMMARY.fill(summary, rows.LinkRows(*self._numbers))
         return {**summary, "warnings": [*self.warnings, *self._doubts(summary)]}
 
     def _doubts(self, summary: dict[str, Any]) -> list[str]:
@@ -116,12 +105,11 @@ class Results(Tabled):
 
     def _beside_bounds(self) -> list[tuple[float | None, float | None]]:
         """Return the longest delay and its bound, by pair of terminals and by flow with a requirement."""
-        rows = FlowRows(*self._numbers, bounds_ns=self.bounds_ns)
+        flows = rows.FlowRows(*self._numbers, bounds_ns=self.bounds_ns)
         asked = seen(self.native, self.promises, self.tick_ps / 1000)
-        longest = (rows.own("latency_max_ticks") * rows.tick_ns).tolist()
         return [
-            *zip(longest, rows.bound_ns, strict=True),
-            *((one.longest_ns, one.of.bound_ns) for one in asked),
+            *zip(flows.latency_ns_max.tolist(), flows.bound_ns, strict=True),
+            *((one.total_latency_ns_max, one.of.bound_ns) for one in asked),
         ]
 
     @cached_property
@@ -150,15 +138,15 @@ class Results(Tabled):
     @cached_property
     def links(self) -> pl.DataFrame:
         """One row per link: utilisation, packets, and further columns by kind of network."""
-        rows = LinkRows(*self._numbers)
-        found = KINDS[self.graph.network_kind].links.frame(rows)
+        links = rows.LinkRows(*self._numbers)
+        found = KINDS[self.graph.network_kind].links.frame(links)
         if self.graph.several is not None:
-            found = found.insert_column(1, columns.features.PORT_LINKS.frame(rows)["plane"])
+            found = found.insert_column(1, columns.features.PORT_LINKS.frame(links)["plane"])
         if faults.has_faults(self.native):
-            found = found.hstack(columns.faults.FAULT_LINKS.frame(rows))
+            found = found.hstack(columns.faults.FAULT_LINKS.frame(links))
         if self.has_congestion_control:
-            found = found.hstack(columns.features.CONGESTION_LINKS.frame(rows))
-        return found.hstack(columns.features.CODE_LINKS.frame(rows)) if self.has_codes else found
+            found = found.hstack(columns.features.CONGESTION_LINKS.frame(links))
+        return found.hstack(columns.features.CODE_LINKS.frame(links)) if self.has_codes else found
 
     @property
     def _numbers(self) -> tuple[Mapping[str, Any], Graph, float]:
@@ -168,21 +156,21 @@ class Results(Tabled):
     @cached_property
     def planes(self) -> pl.DataFrame:
         """One row per plane: its throughput; no rows if terminals have one port each."""
-        return columns.features.PLANES.frame(PlaneRows(*self._numbers))
+        return columns.features.PLANES.frame(rows.PlaneRows(*self._numbers))
 
     @cached_property
     def lanes(self) -> pl.DataFrame:
         """One row per lane of a link out of a switch: what it had of the wire, beside what is reserved for
         it; no rows where lanes only take turns.
         """
-        return columns.runs.LANES.frame(LaneRows(*self._numbers))
+        return columns.runs.LANES.frame(rows.LaneRows(*self._numbers))
 
     @cached_property
     def buses(self) -> pl.DataFrame:
         """One row per switch of a network of rings: utilisation of its buses; no rows for other networks."""
         if not self.graph.network_kind.buses:
             return columns.rings.BUSES.frame_of([])
-        return columns.rings.BUSES.frame(BusRows(*self._numbers))
+        return columns.rings.BUSES.frame(rows.RingRows(*self._numbers))
 
     @cached_property
     def rings(self) -> pl.DataFrame:
@@ -196,14 +184,14 @@ class Results(Tabled):
     @cached_property
     def flows(self) -> pl.DataFrame:
         """One row per pair of terminals: throughput, latency, share; no rows if flows were not kept."""
-        return columns.runs.FLOWS.frame(FlowRows(*self._numbers, bounds_ns=self.bounds_ns))
+        return columns.runs.FLOWS.frame(rows.FlowRows(*self._numbers, bounds_ns=self.bounds_ns))
 
     @cached_property
     def completions(self) -> pl.DataFrame:
         """One row per flow of the pattern ``flows``: its packets in the whole run, and when it was
         complete; no rows for other traffic.
         """
-        return columns.runs.COMPLETIONS.frame(CompletionRows(*self._numbers))
+        return columns.runs.COMPLETIONS.frame(rows.CompletionRows(*self._numbers))
 
     @property
     def transfers(self) -> pl.DataFrame | None:
@@ -235,8 +223,6 @@ class Results(Tabled):
     @cached_property
     def codes(self) -> pl.DataFrame:
         """One row per source of time-codes or interrupts and receiving terminal: latency and jitter."""
-        from . import signals
-
         return columns.features.CODES.frame_of(signals.codes(*self._numbers))
 
     @property
@@ -247,26 +233,27 @@ class Results(Tabled):
     @cached_property
     def congestion(self) -> pl.DataFrame:
         """One row per terminal, or port: how far congestion control slowed it down; no rows without it."""
-        rows = LinkRows(*self._numbers)
         made = columns.features.CONGESTION
-        return made.frame(rows) if self.has_congestion_control else made.frame_of([])
+        if not self.has_congestion_control:
+            return made.frame_of([])
+        return made.frame(rows.LinkRows(*self._numbers))
 
     @cached_property
     def batches(self) -> pl.DataFrame:
         """One row per batch of the measuring window: throughput and latency, to check for a steady state."""
-        return columns.runs.BATCHES.frame(BatchRows(*self._numbers))
+        return columns.runs.BATCHES.frame(rows.BatchRows(*self._numbers))
 
     @cached_property
     def over_time(self) -> pl.DataFrame:
         """One row per batch and flow, terminal or group of terminals: throughput; see the results
         reference.
         """
-        return columns.runs.OVER_TIME.frame(ShareRows(*self._numbers))
+        return columns.runs.OVER_TIME.frame(rows.ShareRows(*self._numbers))
 
     @cached_property
     def trace(self) -> pl.DataFrame:
         """One row per delivered packet; no rows unless ``output.trace`` is set."""
-        return columns.runs.TRACE.frame(TraceRows(*self._numbers))
+        return columns.runs.TRACE.frame(rows.Rows(*self._numbers))
 
     @cached_property
     def events(self) -> pl.DataFrame:
@@ -287,7 +274,7 @@ class Results(Tabled):
     def message_flows(self) -> pl.DataFrame:
         """One row per pair of terminals with messages."""
         self._program()
-        return columns.programs.MESSAGE_FLOWS.frame(FlowRows(*self._numbers, kept="message_flow"))
+        return columns.programs.MESSAGE_FLOWS.frame(rows.FlowRows(*self._numbers, kept="message_flow"))
 
     @cached_property
     def marks(self) -> pl.DataFrame:
@@ -327,7 +314,7 @@ class Results(Tabled):
 
     def ccdf(self) -> pl.DataFrame:
         """Return the share of packets with a longer network latency, as a function of latency."""
-        return columns.runs.CCDF.frame(TailRows(*self._numbers))
+        return columns.runs.CCDF.frame(rows.Rows(*self._numbers))
 
     def thinned_tail(self, of: str = "latency") -> dict[str, list[float]]:
         """Return ``ccdf()`` for drawing: lists ``latency_ns`` and ``share_longer`` with some hundred steps.

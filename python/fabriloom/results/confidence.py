@@ -19,8 +19,7 @@ ALIKE = 2.5758
 TRENDING = 2.8070
 """Independent batches exceed this value of Kendall's test once in 200 times (two-sided)."""
 WIDENED = 1.25
-"""Half-widths of runs that ended because they were narrow are this much wider: the engine uses the same
-number."""
+"""Half-widths of runs that ended because they were narrow are wider by this; the engine has it too."""
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,7 @@ class Watched:
 def estimate(
     native: Mapping[str, Any], above: statistics.Floats, below: statistics.Floats
 ) -> statistics.Estimate:
-    """Return Σ above / Σ below over the batches of a run; if it ended because its intervals were narrow, they
-    are widened for that.
-    """
+    """Return Σ above / Σ below over the batches; widened if the run ended because intervals were narrow."""
     found = statistics.ratio(above, below)
     return replace(found, ci95=WIDENED * found.ci95) if native.get("ended_at_look") else found
 
@@ -100,22 +97,16 @@ def trusted(means: list[Watched]) -> bool:
     There are two tests per mean, each with one false alarm in 200 runs of independent batches; six tests
     raise a false alarm in one run in 33.
     """
-    return not _alike(means) and not _moving(means)
-
-
-def _alike(means: list[Watched]) -> list[str]:
-    return [one.what for one in means if one.alike]
-
-
-def _moving(means: list[Watched]) -> list[str]:
-    moving = (one for one in means if abs(one.trend) > TRENDING)
-    return [f"{one.what} {'rises' if one.trend > 0 else 'falls'}" for one in moving]
+    return not any(one.alike or abs(one.trend) > TRENDING for one in means)
 
 
 def doubts(means: list[Watched]) -> list[str]:
     """Return the doubts about the intervals of these means, one sentence each; see :func:`trusted`."""
     wide = [one for one in means if one.half_width > WIDE]
-    alike, moving = _alike(means), _moving(means)
+    alike = [one.what for one in means if one.alike]
+    moving = [
+        f"{one.what} {'rises' if one.trend > 0 else 'falls'}" for one in means if abs(one.trend) > TRENDING
+    ]
     longer = "make the run longer (run.duration), or repeat it with other seeds (--seeds 10)"
     found = []
     if wide:

@@ -158,10 +158,8 @@ def standstill(summary: Mapping[str, Any], technology: Mapping[str, Any]) -> lis
     return [
         f"stood still: for {pause}, from {start} on, no packet arrived anywhere. Queue phases "
         "(technology.phases): a queue that has busied packets keeps its places for them until they come "
-        "again, "
-        "and one of them waited for its retry meanwhile; by technology.retry these waits grew up to "
-        f"{longest}. "
-        "Everything else that came was busied too, and then waits longer itself"
+        "again, and one of them waited for its retry meanwhile; by technology.retry these waits grew up to "
+        f"{longest}. Everything else that came was busied too, and then waits longer itself"
     ]
 
 

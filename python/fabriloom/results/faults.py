@@ -21,14 +21,14 @@ def has_faults(native: Mapping[str, Any]) -> bool:
     return len(tables.column(native, "link_cut")) > 0
 
 
-def _outages(native: Mapping[str, Any]) -> list[NDArray[np.int64]]:
+def outages(native: Mapping[str, Any]) -> list[NDArray[np.int64]]:
     """Return link, begin and end in ticks of everything but single wrong bits."""
     lasts = tables.column(native, "fault_kind") <= FAULT_KIND.STUCK
     names = ("link", "down_ticks", "up_ticks")
     return [tables.column(native, f"fault_{name}")[lasts].astype(np.int64) for name in names]
 
 
-def _narrow(native: Mapping[str, Any]) -> list[NDArray[np.int64]]:
+def narrowed(native: Mapping[str, Any]) -> list[NDArray[np.int64]]:
     """Return the same of links while they have fewer physical lanes than at first."""
     changes = np.flatnonzero(tables.column(native, "fault_kind") == FAULT_KIND.RATE)
     open_since, found = dict[int, int](), list[tuple[int, int, int]]()
@@ -43,20 +43,11 @@ def _narrow(native: Mapping[str, Any]) -> list[NDArray[np.int64]]:
     return list(np.array(found, np.int64).reshape(-1, 3).T)
 
 
-def narrow_ticks(native: Mapping[str, Any], links: int) -> NDArray[np.int64]:
-    """Return the time in the measuring window with fewer physical lanes per link, in ticks."""
-    return _within(native, links, _narrow(native))
-
-
-def down_ticks(native: Mapping[str, Any], links: int) -> NDArray[np.int64]:
-    """Return the down time in the measuring window per link, in ticks."""
-    return _within(native, links, _outages(native))
-
-
-def _within(native: Mapping[str, Any], links: int, outages: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+def within(native: Mapping[str, Any], links: int, times: list[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """Return, per link, how many ticks of the measuring window such times cover."""
     end = int(native["end_time_ticks"])
     start = end - tables.window_ticks(native)
-    link, down, up = outages
+    link, down, up = times
     inside = np.clip(up, start, end) - np.clip(down, start, end)
     found = np.zeros(links, np.int64)
     np.add.at(found, link, inside)
@@ -75,7 +66,7 @@ def _span(native: Mapping[str, Any]) -> tuple[int, int]:
     The second is 0 if none does.
     """
     end = int(native["end_time_ticks"])
-    down, up = (np.concatenate(both) for both in zip(_outages(native)[1:], _narrow(native)[1:], strict=True))
+    down, up = (np.concatenate(both) for both in zip(outages(native)[1:], narrowed(native)[1:], strict=True))
     return min(int(down.min(initial=end)), end), min(int(up.max(initial=0)), end)
 
 

@@ -120,9 +120,7 @@ def _trace_events(results: Results) -> Iterator[dict[str, Any]]:
 
 
 def write_chrome_trace(results: Results, out: BinaryIO) -> None:
-    """Write the packet trace in the Chrome trace format (microseconds), one event per line; Perfetto opens
-    it.
-    """
+    """Write the packet trace in the Chrome trace format (microseconds), one event per line."""
     out.write(b'{"displayTimeUnit":"ns","traceEvents":[\n')
     for number, event in enumerate(_trace_events(results)):
         text = json.dumps(event, ensure_ascii=False, separators=(",", ":"))

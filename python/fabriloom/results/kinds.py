@@ -40,10 +40,6 @@ class Kind:
     """Per link all that it carried, of a window in ns; none where its utilisation says the same."""
 
 
-def _carried(native: Mapping[str, Any], window_ns: float) -> NDArray[np.float64]:
-    return tables.ring_rates(native, window_ns)["all"]
-
-
 KINDS = {
     LINKS: Kind("links", runs.NETWORK_LATENCY_FROM, runs.NETWORK_LATENCY_TO, columns.runs.LINKS, of_links),
     RINGS: Kind(
@@ -55,7 +51,7 @@ KINDS = {
         ("buses", "rings"),
         (columns.rings.RING_SUMMARY,),
         (columns.rings.RING_POINTS,),
-        _carried,
+        lambda native, window_ns: tables.ring_rates(native, window_ns)["all"],
     ),
 }
 """By ``Graph.network_kind``."""

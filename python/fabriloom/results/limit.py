@@ -59,11 +59,8 @@ def _normal(share: float) -> float:
     """Return the quantile of the normal distribution (Abramowitz and Stegun 26.2.23, error below 0.00045)."""
     tail = max(1 - share, 1e-12)
     t = math.sqrt(-2 * math.log(tail))
-    above, below = (
-        2.515517 + t * (0.802853 + t * 0.010328),
-        1 + t * (1.432788 + t * (0.189269 + t * 0.001308)),
-    )
-    return t - above / below
+    above = 2.515517 + t * (0.802853 + t * 0.010328)
+    return t - above / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308)))
 
 
 def named(graph: Graph, links: Ints, most: int, share: Floats) -> tuple[str, str]:
@@ -90,12 +87,6 @@ def _kind(graph: Graph, link: int) -> str:
     if graph.link_target[link] >= graph.switches:
         return "links into terminals"
     return "links out of terminals" if graph.link_source[link] >= graph.switches else "links between switches"
-
-
-def awaited(graph: Graph, links: Ints, most: int) -> tuple[str, str]:
-    """Return the same of links that packets wait for, without a share."""
-    name = graph.link_names[most]
-    return (name, name) if len(links) == 1 else ("", _all(graph, links, most))
 
 
 FULL = 0.95
@@ -181,10 +172,11 @@ def of_links(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
         tables.column(native, f"link_{what}").astype(float) for what in ("wait_ticks", "packets")
     )
     most = int(np.argmax(waits))
-    name, links = awaited(graph, alike(waits, packets, most, equals(graph, most), TOGETHER), most)
-    longest = f"up to {in_percent(blocked[held])} of the time"
+    links = alike(waits, packets, most, equals(graph, most), TOGETHER)
+    name = graph.link_names[most] if len(links) == 1 else ""
+    longest = f"up to {in_percent(blocked[held])} of the time, mostly for {name or _all(graph, links, most)}"
     text = (
-        f"blocking: waiting packets hold their links {longest}, mostly for {links}; no wire is in use "
+        f"blocking: waiting packets hold their links {longest}; no wire is in use "
         f"more than {in_percent(busy[fullest])} of the time"
     )
     return one_of("blocking", name, float(busy[fullest]), True, text)
@@ -312,8 +304,6 @@ BLOCKED = 0.5
 WAITING = 0.5
 """If at least this many packets wait for the link into a receiver on average, its senders compete for it."""
 
-Floats = NDArray[np.float64]
-
 
 def of_program(found: Limit, run: ProgramRun, resolved: Mapping[str, Any]) -> Limit:
     """Return what limits the programs; ``found``: what limits the links."""
@@ -330,7 +320,8 @@ def of_program(found: Limit, run: ProgramRun, resolved: Mapping[str, Any]) -> Li
     blocked = run.summary_of_hosts["blocked_share_max"] or 0.0
     receiving = run.summary_of_hosts["receiving_share_max"] or 0.0
     if found["reached"] or max(blocked / BLOCKED, receiving / FULL) < 1:
-        return _nearest(found, one_of("host", name, float(hosts[busiest]), False, host))
+        nearer = not found["reached"] and hosts[busiest] > found["share"]
+        return one_of("host", name, float(hosts[busiest]), False, host) if nearer else found
     more = f"; {host}" if hosts[busiest] >= BLOCKED else ""
     limit = _incast(found, run, resolved, more) or _window(found, run, resolved, more)
     return {**limit, "reached": not run.steady.keeps_up}
@@ -344,10 +335,6 @@ def _steadily(run: ProgramRun) -> float:
     return max(1.0, run.steady.per_ns * run.window_ns / built)
 
 
-def _nearest(found: Limit, host: Limit) -> Limit:
-    return host if not found["reached"] and host["share"] > found["share"] else found
-
-
 def _wire_of_programs(found: Limit, run: ProgramRun) -> Limit:
     """Return full links; if one alone leads to a terminal, with the number of those that send to it."""
     graph = run.graph
@@ -355,16 +342,14 @@ def _wire_of_programs(found: Limit, run: ProgramRun) -> Limit:
         return found
     link = graph.link_names.index(found["name"])
     place = int(graph.link_target[link]) - graph.switches
-    senders = _senders(run, place) if place >= 0 and graph.several is None else 0
+    if place < 0 or graph.several is not None:
+        return found
+    senders = int(
+        (tables.column(run.native, "message_flow_target") == place).sum()
+    )  # as far as pairs are kept
     if senders < 2:
         return found
     return {**found, "text": f"{found['text']}: incast of {senders} senders"}
-
-
-def _senders(run: ProgramRun, terminal: int) -> int:
-    """Return how many terminals have sent messages to one, as far as pairs were kept."""
-    target = tables.column(run.native, "message_flow_target")
-    return int((target == terminal).sum())
 
 
 def _incast(found: Limit, run: ProgramRun, resolved: Mapping[str, Any], more: str) -> Limit | None:
@@ -436,19 +421,17 @@ def _handled(run: ProgramRun) -> dict[str, tuple[NDArray[np.int64], Floats, Floa
     By pair where all pairs were kept: a supervisor's messages are short, its builders' long. Otherwise with
     the mean size of what each terminal's program sends.
     """
-    pairs = {name: tables.column(run.native, f"message_flow_{name}") for name in ("packets", "bytes")}
+    pairs = {
+        name: tables.column(run.native, f"message_flow_{name}")
+        for name in ("packets", "bytes", "source", "target")
+    }
     moved = {way: tables.column(run.native, f"terminal_bytes_{way}") for way in ("sent", "received")}
     if int(pairs["bytes"].sum()) == int(moved["received"].sum()) == int(moved["sent"].sum()):
         number = pairs["packets"].astype(np.float64)
         size = pairs["bytes"] / np.maximum(number, 1)
-        ends = {"send": "source", "receive": "target"}
-        found = {
-            way: tables.column(run.native, f"message_flow_{end}").astype(np.int64)
-            for way, end in ends.items()
-        }
-        return {way: (terminal, number, size) for way, terminal in found.items()}
-    size = run.message_bytes
-    every = np.arange(run.graph.terminals)
+        source, target = (pairs[end].astype(np.int64) for end in ("source", "target"))
+        return {"send": (source, number, size), "receive": (target, number, size)}
+    size, every = run.message_bytes, np.arange(run.graph.terminals)
     one = np.maximum(size, 1)
     return {"send": (every, moved["sent"] / one, size), "receive": (every, moved["received"] / one, size)}
 

@@ -18,7 +18,8 @@ from ..programs.kinds import ANY, READ, SEND
 from . import statistics, steady
 from .columns import programs as words
 from .rows import Rows
-from .tables import column, per, thinned_tail
+from .statistics import known
+from .tables import per, thinned_tail
 
 MOST_SPANS = 1000
 """Most pairs of marks whose times are reported."""
@@ -33,9 +34,7 @@ class ProgramRun(Rows):
     where: Callable[[int], str] | None = None
     """Returns the place of an operation in the scenario file, such as ``line 12``, or an empty string."""
     measured: bool = False
-    """Whether real processes ran the programs: a message then counts as received at the end of its
-    receive.
-    """
+    """Whether real processes ran the programs: a message is then received at the end of its receive."""
 
     def event_times_ns(self, name: str) -> Floats:
         """Return a time per event, NaN if not reached: ``begun``, ``first``, ``complete`` or ``due``."""
@@ -43,7 +42,7 @@ class ProgramRun(Rows):
             if self.programs.events.rate_per_s is None:
                 return np.full(len(self.programs.events.due_ps), math.nan)
             return self.programs.events.due_ps / 1000
-        ticks = column(self.native, f"event_{name}_ticks")[self.programs.events.first :].astype(np.float64)
+        ticks = self.raw(f"event_{name}_ticks")[self.programs.events.first :].astype(np.float64)
         return np.where(ticks < 0, math.nan, ticks * self.tick_ns)
 
     @property
@@ -71,8 +70,9 @@ class ProgramRun(Rows):
     def waiting(self) -> list[str]:
         """Return what each terminal waits for at the end, as phrases."""
         start, found = self.programs.start, []
-        terminals = column(self.native, "waiting_terminal").astype(np.int64)
-        for terminal, place in zip(terminals, column(self.native, "waiting_operation"), strict=True):
+        for terminal, place in zip(
+            self.count("waiting_terminal"), self.raw("waiting_operation"), strict=True
+        ):
             row = int(start[terminal]) + int(place)
             where = self.where(row) if self.where else ""
             name, what = self.graph.terminal_names[terminal], self.programs.text(row)
@@ -81,15 +81,17 @@ class ProgramRun(Rows):
 
     def _full(self) -> list[str]:
         """Return the terminals whose buffer is full, with the number of messages that wait for room in it."""
-        names, columns = self.graph.terminal_names, ("terminal", "messages")
-        rows = zip(*(column(self.native, f"full_{name}").tolist() for name in columns), strict=True)
+        names = self.graph.terminal_names
+        rows = zip(*(self.raw(f"full_{name}").tolist() for name in ("terminal", "messages")), strict=True)
         what = "protocol.unexpected_buffer is full"
         return [f"{names[terminal]}: {what}, {count:,} wait for room in it" for terminal, count in rows]
 
     def _stuck(self) -> list[str]:
         """Return the messages that can never be completed, for example because a ring lost a packet."""
-        names, columns = self.graph.terminal_names, ("source", "target", "bytes")
-        rows = zip(*(column(self.native, f"stuck_{name}").tolist() for name in columns), strict=True)
+        names = self.graph.terminal_names
+        rows = zip(
+            *(self.raw(f"stuck_{name}").tolist() for name in ("source", "target", "bytes")), strict=True
+        )
         return [f"{names[source]}: message of {size} B to {names[target]}" for source, target, size in rows]
 
     def summary(self) -> dict[str, Any]:
@@ -105,8 +107,7 @@ class ProgramRun(Rows):
 
     def spans(self) -> list[dict[str, Any]]:
         """Return the times between successive marks of a terminal, by the numbers of both marks."""
-        terminal, tag = (column(self.native, f"mark_{name}").astype(np.int64) for name in ("terminal", "tag"))
-        moments = column(self.native, "mark_ticks").astype(np.int64)
+        terminal, tag, moments = (self.count(f"mark_{name}") for name in ("terminal", "tag", "ticks"))
         order = np.lexsort((np.arange(len(moments)), terminal))
         same = np.diff(terminal[order]) == 0
         begin, end = tag[order][:-1][same], tag[order][1:][same]
@@ -123,34 +124,23 @@ class ProgramRun(Rows):
 
     def _rounds(self) -> dict[str, Any]:
         """Return the times between successive marks of the same number at a terminal."""
-        terminal, tag = (column(self.native, f"mark_{name}").astype(np.int64) for name in ("terminal", "tag"))
-        moments = column(self.native, "mark_ticks").astype(np.int64)
+        terminal, tag, moments = (self.count(f"mark_{name}") for name in ("terminal", "tag", "ticks"))
         order = np.lexsort((moments, tag, terminal))
-        steps = np.diff(moments[order])
         same = (np.diff(terminal[order]) == 0) & (np.diff(tag[order]) == 0)
-        took_ns = steps[same] * self.tick_ns
-        some = len(took_ns) > 0
-        values = (took_ns.mean(), took_ns.min(), took_ns.max()) if some else (None, None, None)
-        told = {
-            f"ns_{key}": None if value is None else float(value)
-            for key, value in zip(_ROUND, values, strict=True)
-        }
+        took_ns = np.diff(moments[order])[same] * self.tick_ns
+        ways = {"ns_mean": np.mean, "ns_min": np.min, "ns_max": np.max}
+        told = {key: float(way(took_ns)) if len(took_ns) else None for key, way in ways.items()}
         return {"count": len(took_ns), **told}
 
     def _messages(self) -> dict[str, Any]:
         native, seconds = self.native, self.window_ns / 1e9
-        made, received = int(native["messages_made"]), int(native["messages_received"])
-        lost = int(native["messages_lost"])
+        made, received, lost = (int(native[f"messages_{key}"]) for key in ("made", "received", "lost"))
         measured, size = int(native["measured_messages"]), int(native["measured_message_bytes"])
+        count = lambda *keys: {key: int(native[f"messages_{key}"]) for key in keys}  # noqa: E731
         found = {
-            "made": made,
-            "announced": int(native["messages_announced"]),
-            "sent": int(native["messages_sent"]),
-            "received": received,
+            **count("made", "announced", "sent", "received"),
             "under_way": made - received - lost,
-            "lost": lost,
-            "repeated": int(native["messages_repeated"]),
-            **{key: int(native[f"messages_{key}"]) for key in ("resent", "duplicates", "given_up")},
+            **count("lost", "repeated", "resent", "duplicates", "given_up"),
             "measured": measured,
             "per_s": measured / seconds if seconds else None,
             "mbytes_per_s": size / seconds / 1e6 if seconds else None,
@@ -161,11 +151,9 @@ class ProgramRun(Rows):
 
     def _message_latency(self) -> dict[str, Any]:
         native = self.native
-        values = column(native, "message_latency_values_ticks").astype(np.float64) * self.tick_ns
-        counts = column(native, "message_latency_counts").astype(np.int64)
-        total = int(counts.sum())
+        values, counts = self.ns("message_latency_values_ticks"), self.count("message_latency_counts")
         low, high, mean = (None, None, None)
-        if total:
+        if total := int(counts.sum()):
             low, high = (
                 float(native[f"message_latency_{end}_ticks"]) * self.tick_ns for end in ("min", "max")
             )
@@ -191,11 +179,11 @@ class ProgramRun(Rows):
             "complete": int(complete.sum()),
             "incomplete": int((begun & ~complete).sum()),
             "attempted_per_s": events.rate_per_s,
-            "achieved_per_s": _number(1e9 * self.steady.per_ns),
-            "achieved_per_s_ci95": _number(1e9 * self.steady.per_ns_ci95),
+            "achieved_per_s": known(1e9 * self.steady.per_ns),
+            "achieved_per_s_ci95": known(1e9 * self.steady.per_ns_ci95),
             "steady": self.steady.events,
-            "growth": _number(self.steady.growth),
-            "growth_ci95": _number(self.steady.growth_ci95),
+            "growth": known(self.steady.growth),
+            "growth_ci95": known(self.steady.growth_ci95),
             "building_ns_mean": float(building.mean()) if some else None,
             "latency_ns": _latency((start, to), mean, low, high, latency, counts),
         }
@@ -221,14 +209,13 @@ class ProgramRun(Rows):
         sends, receives = self._active()
         found: dict[str, Any] = {}
         for what, active in (("blocked", sends), ("receiving", receives)):
-            ticks = column(self.native, f"terminal_{what}_ticks")
-            share = np.minimum(per(ticks, window), 1.0)
-            some = bool(active.any()) and len(ticks) > 0
+            share = np.minimum(per(self.raw(f"terminal_{what}_ticks"), window), 1.0)
+            some = bool(active.any()) and len(share) > 0
             found[f"{what}_share_mean"] = float(share[active].mean()) if some else None
             found[f"{what}_share_max"] = float(share[active].max()) if some else None
             most = int(np.flatnonzero(active)[np.argmax(share[active])]) if some else -1
             found[f"{what}_most"] = names[most] if some else None
-        stored = column(self.native, "terminal_unexpected_most_bytes").tolist()
+        stored = self.raw("terminal_unexpected_most_bytes").tolist()
         found["unexpected_bytes_max"] = most_bytes = max(stored, default=None)
         found["unexpected_most"] = names[stored.index(most_bytes)] if most_bytes else None
         return found
@@ -238,7 +225,7 @@ class ProgramRun(Rows):
         count = len(self.graph.terminal_names)
         sends = np.bincount(self.programs.terminal[self.programs.kind == 0], minlength=count) > 0
         receives = np.bincount(self.programs.terminal[self.programs.kind == 1], minlength=count) > 0
-        return sends, receives | (column(self.native, "terminal_bytes_received") > 0)
+        return sends, receives | (self.raw("terminal_bytes_received") > 0)
 
     @property
     def event_received(self) -> NDArray[np.int64]:
@@ -246,24 +233,22 @@ class ProgramRun(Rows):
         return self.count("event_received")[self.programs.events.first :]
 
     @property
-    def unexpected_bytes(self) -> Floats:
+    def unexpected_bytes_max(self) -> Floats:
         """Return, per terminal, the most bytes that waited for their receive; unknown where measured."""
-        most = column(self.native, "terminal_unexpected_most_bytes").astype(np.float64)
+        most = self.raw("terminal_unexpected_most_bytes").astype(np.float64)
         return most if len(most) else np.full(self.graph.terminals, math.nan)
 
     @property
     def receiving_ns(self) -> Floats:
-        """Return, per terminal, how long a message was arriving; NaN for a measurement, which cannot see
-        this.
-        """
+        """Return, per terminal, how long a message was arriving; NaN where measured: nobody sees it."""
         receiving = self.ns("terminal_receiving_ticks")
         return receiving if len(receiving) else np.full(self.graph.terminals, math.nan)
 
     @property
     def ended_ns(self) -> Floats:
         """Return, per terminal, when its program ended; NaN without an end, and for a measurement."""
-        ticks = self.raw("terminal_ended_ticks") if "terminal_ended_ticks" in self.native else None
-        if ticks is None or not len(ticks):
+        ticks = self.raw("terminal_ended_ticks")
+        if not len(ticks):
             return np.full(self.graph.terminals, math.nan)
         has_none = np.diff(self.programs.start) == 0
         return np.where((ticks < 0) | has_none, math.nan, ticks * self.tick_ns)
@@ -302,13 +287,6 @@ class ProgramRun(Rows):
         return statistics.tail(latency, np.ones(len(latency), np.int64))
 
 
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
-
-
-_ROUND = ("mean", "min", "max")
-
-
 def _latency(
     ends: tuple[str, str],
     mean: float | None,
@@ -322,7 +300,7 @@ def _latency(
     if low is None or high is None:
         return found | dict.fromkeys(statistics.PERCENTILE_KEYS)
     shares = statistics.percentiles(values, counts, low, high)
-    return found | {key: _number(value) for key, value in shares.items()}
+    return found | {key: known(value) for key, value in shares.items()}
 
 
 # The slots of a SpaceWire-D schedule: how much of each is left.
@@ -336,7 +314,7 @@ class Slot:
     """Per epoch, from the beginning of the slot to the last reply."""
 
     @property
-    def longest_ns(self) -> float | None:
+    def used_ns_max(self) -> float | None:
         """The longest; none if there was no reply."""
         return max(self.used_ns, default=None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,65 +16,24 @@ from .ends import STUCK
 from .statistics import percentile
 from .tables import cells, column
 
+if TYPE_CHECKING:
+    from ..bounds.found import Promise
+    from ..compile.programs import Required
+
 _LOSERS = 6
 """Most flows that are named as losing packets."""
 GUARANTEED, MET, MISSED, UNKNOWN = "guaranteed", "met", "missed", "unknown"
-
-
-class Promise(Protocol):
-    """The attributes of a requirement that the table needs (see ``fabriloom.bounds.Promise``)."""
-
-    @property
-    def row(self) -> int: ...
-    @property
-    def flow(self) -> str: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def target(self) -> str: ...
-    @property
-    def packet_bytes(self) -> int: ...
-    @property
-    def requirement_ns(self) -> float: ...
-    @property
-    def bound_ns(self) -> float | None: ...
-    @property
-    def no_bound(self) -> str: ...
-
-
-class Line(Protocol):
-    """A part of a bound as text, with its level (see ``fabriloom.bounds.Line``)."""
-
-    @property
-    def depth(self) -> int: ...
-    @property
-    def time_ns(self) -> float: ...
-    @property
-    def words(self) -> str: ...
-
-
-class Blocking(Protocol):
-    """The delays of a flow in the worst case (see ``fabriloom.bounds``)."""
-
-    @property
-    def flow(self) -> str: ...
-    @property
-    def lines(self) -> Sequence[Line]: ...
-    @property
-    def about(self) -> str: ...
-    @property
-    def links(self) -> Sequence[float]: ...
 
 
 @dataclass(frozen=True)
 class Seen:
     """A flow with a requirement, and what a run has seen of it."""
 
-    of: Promise
+    of: Promise | Required
     packets: int
-    p99_99_ns: float | None
-    longest_ns: float | None
-    lost: int
+    total_latency_ns_p99_99: float | None
+    total_latency_ns_max: float | None
+    lost_packets: int
     """Packets that never arrive in the whole run: lost by faults, removed, or refused by a full queue."""
     oldest_ns: float | None
     """The age of the oldest packet that had not arrived when the run ended; None if all had."""
@@ -85,19 +44,19 @@ class Seen:
     def verdict(self) -> str:
         """One word. A late packet outweighs any guarantee, and a packet that never arrives is late."""
         one = self.of
-        late = any(age is not None and age > one.requirement_ns for age in (self.longest_ns, self.oldest_ns))
-        if late or self.lost:
+        late = max(self.total_latency_ns_max or 0.0, self.oldest_ns or 0.0) > one.requirement_ns
+        if late or self.lost_packets:
             return MISSED
         if one.bound_ns is not None and one.bound_ns <= one.requirement_ns:
             return GUARANTEED
-        return UNKNOWN if self.stuck or self.longest_ns is None else MET
+        return UNKNOWN if self.stuck or self.total_latency_ns_max is None else MET
 
     @property
     def margin(self) -> float | None:
         """The share of the requirement that the slowest packet leaves; None if one never arrived."""
-        if self.lost or self.longest_ns is None:
+        if self.lost_packets or self.total_latency_ns_max is None:
             return None
-        return margin(self.of.requirement_ns, max(self.longest_ns, self.oldest_ns or 0.0))
+        return margin(self.of.requirement_ns, max(self.total_latency_ns_max, self.oldest_ns or 0.0))
 
     @property
     def bound_margin(self) -> float | None:
@@ -206,13 +165,6 @@ def without(flows: Iterable[tuple[str, str]]) -> list[str]:
 
 _NEVER_ARRIVES = (*STUCK, "drained", "incomplete")
 """Ends of runs in which nothing that has not arrived does so later."""
-
-
-class Required(Promise, Protocol):
-    """A requirement on messages, with the source, target and tag of those it is for; -1: any."""
-
-    @property
-    def chosen(self) -> tuple[int, int, int]: ...
 
 
 def messages_seen(native: Mapping[str, Any], asked: Sequence[Required], tick_ns: float) -> list[Seen]:

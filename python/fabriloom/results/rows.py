@@ -89,12 +89,12 @@ class LinkRows(Rows):
     @cached_property
     def down_ticks(self) -> Ints:
         """For how long it did not run."""
-        return faults.down_ticks(self.native, self.graph.links)
+        return faults.within(self.native, self.graph.links, faults.outages(self.native))
 
     @cached_property
     def narrow_ticks(self) -> Ints:
         """Per link: ticks of the window in which it had lost physical lanes."""
-        return faults.narrow_ticks(self.native, self.graph.links)
+        return faults.within(self.native, self.graph.links, faults.narrowed(self.native))
 
     @property
     def planes(self) -> list[str]:
@@ -118,7 +118,7 @@ class LinkRows(Rows):
         return np.maximum(self.utilisation - retry - echo, 0.0)
 
 
-class LaneRows(LinkRows):
+class LaneRows(Rows):
     """Lanes of the links out of switches, where they do more than take turns."""
 
     @cached_property
@@ -133,12 +133,12 @@ class LaneRows(LinkRows):
         return max(1, len(self.raw("lane_busy_ticks")) // max(1, self.graph.links))
 
     @property
-    def links(self) -> list[str]:
+    def link(self) -> list[str]:
         """The link of each."""
         return [self.graph.link_names[lane // self.lanes] for lane in self.shown.tolist()]
 
     @property
-    def used(self) -> Floats:
+    def utilisation(self) -> Floats:
         """The part of the window in which it had the wire."""
         return self.share("lane_busy_ticks")[self.shown]
 
@@ -146,17 +146,14 @@ class LaneRows(LinkRows):
     def reserved(self) -> Floats:
         """The part that is reserved for it."""
         share = self.raw("lane_share_millionths")
-        every = (
-            np.tile(share / 1e6, self.graph.links)
-            if len(share)
-            else np.full(self.shown.max(initial=0) + 1, np.nan)
-        )
-        return every[self.shown]
+        if not len(share):
+            return np.full(len(self.shown), np.nan)
+        return np.tile(share / 1e6, self.graph.links)[self.shown]
 
     @property
-    def beyond(self) -> Floats:
+    def beyond_reserved(self) -> Floats:
         """What it had of the wire beyond that."""
-        return self.used - self.reserved
+        return self.utilisation - self.reserved
 
 
 class FaultRows(LinkRows):
@@ -200,30 +197,6 @@ class RingRows(LinkRows):
         return tables.bus_utilisation(self.native, self.graph, self.window_ticks)
 
 
-class BusRows(Rows):
-    """Switches of rings, with their buses."""
-
-    @property
-    def ports(self) -> Ints:
-        """How many each has."""
-        return np.diff(self.graph.own_rings.port_start)
-
-    @property
-    def buses(self) -> Ints:
-        """How many each has."""
-        return self.graph.own_rings.bus_count
-
-    @property
-    def utilisation(self) -> Floats:
-        """The share of the window in which the buses were in use."""
-        return tables.bus_utilisation(self.native, self.graph, self.window_ticks)
-
-    @property
-    def waiting_ns_mean(self) -> Floats:
-        """How long packets waited for a bus."""
-        return per(self.ns("bus_wait_ticks"), self.count("bus_transfers"))
-
-
 class PlaneRows(Rows):
     """Planes; none where terminals have one port each."""
 
@@ -237,11 +210,6 @@ class PlaneRows(Rows):
         """The utilisation of the links of each."""
         every = tables.utilisation(self.native, self.window_ticks)
         return [every[plane.links] for plane in self.planes]
-
-    @property
-    def size(self) -> Ints:
-        """Bytes delivered by each."""
-        return self.count("plane_bytes")
 
     @property
     def latency_ns_mean(self) -> Floats:
@@ -289,6 +257,16 @@ class FlowRows(Rows):
         return per(self.own("latency_sum_ticks") * self.tick_ns, self.number)
 
     @property
+    def latency_ns_max(self) -> Floats:
+        """Their longest latency."""
+        return self.own("latency_max_ticks") * self.tick_ns
+
+    @property
+    def mbytes_per_s(self) -> Floats:
+        """Their bytes per measuring window."""
+        return self.rate(self.size)
+
+    @property
     def bound_ns(self) -> list[float | None]:
         """The bound of each."""
         pairs = zip(self.end("source"), self.end("target"), strict=True)
@@ -316,31 +294,6 @@ class BatchRows(Rows):
     def latency_ns_mean(self, which: str) -> Floats:
         """Return the mean latency of their packets, ``latency`` or ``total`` as in the engine's names."""
         return tables.mean(self.own(f"{which}_sum_ticks") * self.tick_ns, self.own("packets"))
-
-
-class TailRows(Rows):
-    """Steps of the complementary cumulative distribution of the network latency."""
-
-    @property
-    def share_longer(self) -> Floats:
-        """The share of the packets that took longer."""
-        counts = self.count("latency_counts")
-        total = int(counts.sum())
-        return per(total - np.cumsum(counts), float(total))
-
-
-class TraceRows(Rows):
-    """Delivered packets."""
-
-    def end(self, name: str) -> Names:
-        """Return the names of one end of each row."""
-        return self.terminals[self.count(f"trace_{name}")]
-
-    @property
-    def latency_ns(self) -> Floats:
-        """From started to delivered."""
-        took = self.count("trace_delivered_ticks") - self.count("trace_started_ticks")
-        return took.astype(np.float64) * self.tick_ns
 
 
 class ShareRows(BatchRows):
@@ -391,10 +344,10 @@ class CompletionRows(Rows):
     def own(self, name: str) -> Ints:
         """Return one number of each."""
         found = self.native.get(f"carried_{name}", ())
-        return np.asarray(found, np.int64) if len(found) else np.zeros(len(self.names), np.int64)
+        return np.asarray(found, np.int64) if len(found) else np.zeros(len(self.flow), np.int64)
 
     @property
-    def names(self) -> Names:
+    def flow(self) -> Names:
         """What they are called."""
         return self.end("name")
 
@@ -414,12 +367,12 @@ class CompletionRows(Rows):
         return self.own("delivered") * self.own("bytes")
 
     @property
-    def first_ns(self) -> Floats:
+    def first_created_ns(self) -> Floats:
         """When the first packet was created."""
         return np.where(self.own("made") > 0, self.own("first_ticks") * self.tick_ns, np.nan)
 
     @property
-    def last_ns(self) -> Floats:
+    def last_delivered_ns(self) -> Floats:
         """When the last packet was delivered."""
         return np.where(self.own("delivered") > 0, self.own("last_ticks") * self.tick_ns, np.nan)
 
@@ -429,9 +382,9 @@ class CompletionRows(Rows):
         now, stop, count = int(self.native["end_time_ticks"]), self.own("stop_ticks"), self.own("count")
         over = (stop >= 0) & (stop <= now) | (count > 0) & (self.own("made") >= count)
         whole = over & (self.own("delivered") == self.own("made")) & (self.own("made") > 0)
-        return np.where(whole, self.last_ns - self.first_ns, np.nan)
+        return np.where(whole, self.last_delivered_ns - self.first_created_ns, np.nan)
 
     @property
     def mbytes_per_s(self) -> Floats:
         """Bytes over the time from the first created to the last delivered."""
-        return per(self.size * 1e3, self.last_ns - self.first_ns)
+        return per(self.size * 1e3, self.last_delivered_ns - self.first_created_ns)

@@ -9,6 +9,7 @@ from typing import Any
 
 from .faults import around_text, lost_text
 from .figures import figures, in_percent, measured
+from .signals import text as codes_text
 
 
 def _measured(value: float | None, ci95: float | None, unit: str) -> str:
@@ -34,6 +35,7 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the most important lines of a summary: (name, value)."""
     latency = summary["latency_ns"]
     unit, divisor = time_unit(latency["mean"])
+    refused = summary["refused_mbytes_per_s"]
     scale = lambda value: None if value is None else value / divisor  # noqa: E731
     ended = ("ended", f"{summary['end']['reason']} – {summary['end']['message']}")
     verdict = ("verdict", f"{summary['verdict']}.")
@@ -45,11 +47,7 @@ def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
         verdict,
         ended,
         ("offered", _measured(summary["offered_mbytes_per_s"], None, "MB/s")),
-        *(
-            [("refused", _measured(refused, None, "MB/s"))]
-            if (refused := summary["refused_mbytes_per_s"])
-            else []
-        ),
+        *([("refused", _measured(refused, None, "MB/s"))] if refused else []),
         (
             "accepted",
             _measured(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"], "MB/s"),
@@ -92,7 +90,7 @@ def _counted(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         *([("in flits", _flits(summary["flits"]))] if "flits" in summary else []),
         *(_faults(summary["faults"]) if "faults" in summary else []),
-        *([("time-codes", _codes(summary["codes"]))] if "codes" in summary else []),
+        *([("time-codes", codes_text(summary["codes"]))] if "codes" in summary else []),
         *([("congestion", _congestion(summary["congestion"]))] if "congestion" in summary else []),
         *(_sci(summary["sci"], summary["network"]["buses"]) if "sci" in summary else []),
     ]
@@ -103,12 +101,6 @@ def _flits(flits: dict[str, Any]) -> str:
     accepted = measured(flits["accepted_per_node_cycle"], flits["accepted_per_node_cycle_ci95"])
     latency = measured(flits["latency_cycles_mean"], flits["latency_cycles_mean_ci95"])
     return f"{accepted} flits/node/cycle accepted; latency {latency} cycles"
-
-
-def _codes(codes: dict[str, Any]) -> str:
-    from .signals import text
-
-    return text(codes)
 
 
 def _congestion(found: dict[str, Any]) -> str:
@@ -127,12 +119,6 @@ def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:
     return [("faults", lost), *([("around them", around)] if around else [])]
 
 
-def _again_text(messages: dict[str, Any]) -> str:
-    given_up = f", {messages['given_up']:,} messages given up" if messages["given_up"] else ""
-    twice = f"{messages['duplicates']:,} came twice and were discarded"
-    return f"{messages['resent']:,} packets; {twice}{given_up}"
-
-
 def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the lines of programs."""
     messages, events, hosts = summary["messages"], summary["events"], summary["hosts"]
@@ -148,7 +134,9 @@ def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ("message latency", spread(summary["message_latency_ns"])),
     ]
     if messages["resent"]:
-        found.insert(1, ("sent again", _again_text(messages)))
+        given_up = f", {messages['given_up']:,} messages given up" if messages["given_up"] else ""
+        twice = f"{messages['duplicates']:,} came twice and were discarded"
+        found.insert(1, ("sent again", f"{messages['resent']:,} packets; {twice}{given_up}"))
     if events["count"]:
         left = f", {events['incomplete']:,} begun and not complete" if events["incomplete"] else ""
         found += [
@@ -249,7 +237,6 @@ def repr_html(summary: dict[str, Any]) -> str:
     )
     return (
         f"<table><caption>{escape(summary['name'])} · seed {summary['seed']} · "
-        f"{escape(summary['scenario_sha256'][:12])}</caption>{body}</table>"
-        f"<small>Latency: from {escape(summary['latency_ns']['from'])} "
-        f"to {escape(summary['latency_ns']['to'])}.</small>"
+        f"{escape(summary['scenario_sha256'][:12])}</caption>{body}</table><small>Latency: from "
+        f"{escape(summary['latency_ns']['from'])} to {escape(summary['latency_ns']['to'])}.</small>"
     )

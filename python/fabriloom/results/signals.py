@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ..codes import number
 from ..process.libraries import pl
-from ..topology.graph import Graph, Ports
+from ..topology.graph import Graph
 from . import statistics, tables
 from .figures import figures, in_percent
 
@@ -41,7 +41,9 @@ def _sources(native: Mapping[str, Any], graph: Graph) -> list[_Source]:
     for row, (port, code) in enumerate(zip(ports, of, strict=True)):
         # A port can have several rows with one code, such as a master of time that pauses.
         seen[port, code] += 1
-        owner = (port, 0) if graph.several is None else _owner(graph.several, port)
+        owner = (port, 0)
+        if graph.several is not None:
+            owner = int(graph.several.terminal[port]), int(graph.several.plane[port])
         rows.setdefault((code, *owner, seen[port, code]), {})[port] = row
     found = []
     for (code, terminal, *_), own in rows.items():
@@ -51,16 +53,11 @@ def _sources(native: Mapping[str, Any], graph: Graph) -> list[_Source]:
     return found
 
 
-def _owner(ports: Ports, port: int) -> tuple[int, int]:
-    """Return the terminal and the plane of a port."""
-    return int(ports.terminal[port]), int(ports.plane[port])
-
-
 @dataclass(frozen=True)
 class Taken:
     """How the codes of one source came to one terminal."""
 
-    name: str
+    code: str
     source: str
     terminal: str
     made: int
@@ -73,9 +70,10 @@ def codes(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> list[Taken
     """Return one row per source and terminal."""
     ports, found = graph.port_names, []
     taken = tables.column(native, "code_taken")
+    planes = np.zeros(len(ports)) if graph.several is None else graph.several.plane
     for source in _sources(native, graph):
         for port, name in enumerate(ports):
-            if port in source.rows or not _same_plane(graph, port, next(iter(source.rows))):
+            if port in source.rows or planes[port] != planes[next(iter(source.rows))]:
                 continue
             rows = [row * len(ports) + port for row in source.rows.values()]
             count, latency_ns = int(taken[rows].sum()), _latency(native, rows, tick_ns)
@@ -108,10 +106,6 @@ def _together(native: Mapping[str, Any], rows: list[int]) -> tuple[NDArray[np.fl
     values, counts = (np.concatenate(parts) for parts in zip(*cells, strict=True))
     order = np.argsort(values, kind="stable")
     return values[order], counts[order]
-
-
-def _same_plane(graph: Graph, port: int, other: int) -> bool:
-    return graph.several is None or graph.several.plane[port] == graph.several.plane[other]
 
 
 def tails(native: Mapping[str, Any], tick_ns: float) -> dict[str, dict[str, list[float]]]:
@@ -163,8 +157,7 @@ class CodeRun:
 
     @property
     def covered(self) -> float | None:
-        """The least share of codes to come whose times lie, on average, between the extremes seen; see
-        :func:`covered`."""
+        """The least of :func:`covered` over all rows; None if no code was accepted."""
         return covered(int(self.by_jitter["taken"].min())) if len(self.by_jitter) else None  # type: ignore[arg-type]
 
 

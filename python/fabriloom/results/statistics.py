@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,25 +17,14 @@ from numpy.typing import NDArray
 BINS_PER_DECADE = 40
 
 
-@dataclass(frozen=True)
-class Traits:
-    """The kind of axis, in the words of the protocol."""
-
-    circular: bool = False
-    discrete: bool = False
-
-
 class Axis:
     """An axis with bins between ``edges``, shape (bins + 1,)."""
+
+    traits = SimpleNamespace(circular=False, discrete=False)
 
     def __init__(self, edges: NDArray[np.float64], label: str) -> None:
         self.edges = edges
         self.label = label
-
-    @property
-    def traits(self) -> Traits:
-        """Neither circular nor discrete."""
-        return Traits()
 
     def __len__(self) -> int:
         return len(self.edges) - 1
@@ -199,9 +189,7 @@ def merged_ratios(numerator: Floats, denominator: Floats) -> Floats:
 
 
 def lag1_correlation(numerator: Floats, denominator: Floats) -> float:
-    """Return the correlation of the ratios of neighbouring merged batches; NaN for fewer than three or if all
-    are equal.
-    """
+    """Return the correlation of neighbouring merged ratios; NaN for fewer than three or if all are equal."""
     ratios = merged_ratios(numerator, denominator)
     if len(ratios) < 3:
         return math.nan
@@ -254,11 +242,18 @@ def percentiles(values: Floats, counts: NDArray[np.int64], low: float, high: flo
 
     The extremes ``low`` and ``high`` are exact, the histogram is not: percentiles are limited to this range.
     """
-    found = {key: percentile(values, counts, share) for key, share in PERCENTILES.items()}
-    for key, share in PERCENTILES.items():
-        found |= dict(zip(ends_of(key), percentile_ci95(values, counts, share), strict=True))
+    found = [
+        value
+        for share in PERCENTILES.values()
+        for value in (percentile(values, counts, share), *percentile_ci95(values, counts, share))
+    ]
     # NaN stays.
-    return {key: float(np.clip(found[key], low, high)) for key in PERCENTILE_KEYS}
+    return dict(zip(PERCENTILE_KEYS, np.clip(found, low, high).tolist(), strict=True))
+
+
+def known(value: float) -> float | None:
+    """Return a number; None for NaN."""
+    return None if math.isnan(value) else float(value)
 
 
 def ends_of(key: str) -> tuple[str, str]:

@@ -18,8 +18,7 @@ Floats = NDArray[np.float64]
 FEWEST = 20
 """Fewest events from which anything is known."""
 BEHIND = 0.001
-"""Latency that grows by this share of the interval between events is not yet called growing: it may tend to a
-limit."""
+"""Latency that grows by this share of the interval is not yet called growing: it may tend to a limit."""
 KEPT_UP = 0.01
 """Latency that grows by less than this share of the interval is that of a network that keeps up."""
 

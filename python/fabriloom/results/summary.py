@@ -20,6 +20,7 @@ from .figures import in_percent
 from .kinds import KINDS, Kind
 from .limit import keeps_up, limit, of_program, verdict
 from .rows import FaultRows, RingRows
+from .statistics import known
 
 if TYPE_CHECKING:
     from .programs import ProgramRun
@@ -63,12 +64,7 @@ class Provenance:
 
     def named(self) -> dict[str, Any]:
         """Return what every summary begins with."""
-        return {
-            "name": self.name,
-            "scenario_sha256": self.scenario_sha256,
-            "version": self.version,
-            "seed": self.seed,
-        }
+        return {key: getattr(self, key) for key in ("name", "scenario_sha256", "version", "seed")}
 
 
 class ConservationError(RuntimeError):
@@ -76,8 +72,7 @@ class ConservationError(RuntimeError):
 
 
 def check_conservation(native: Mapping[str, Any]) -> None:
-    """Raise ConservationError unless offered = delivered + refused + in flight + scrubbed (rings) + lost
-    (faults)."""
+    """Raise ConservationError unless offered packets are delivered, refused, in flight, scrubbed or lost."""
     offered, delivered = int(native["offered"]), int(native["delivered"])
     refused, in_flight = int(native["refused"]), int(native["in_flight"])
     scrubbed, lost = int(native.get("scrubbed", 0)), int(native.get("lost", 0))
@@ -87,10 +82,6 @@ def check_conservation(native: Mapping[str, Any]) -> None:
             f"packets are not conserved: {offered} offered, but {delivered} delivered + {refused} refused "
             f"+ {in_flight} in flight + {scrubbed} scrubbed + {lost} lost = {total}"
         )
-
-
-def _number(value: float) -> float | None:
-    return None if math.isnan(value) else float(value)
 
 
 def latency(native: Mapping[str, Any], which: str, tick_ns: float, kind: Kind) -> dict[str, Any]:
@@ -112,11 +103,11 @@ def latency(native: Mapping[str, Any], which: str, tick_ns: float, kind: Kind) -
     return {
         "from": kind.latency_from if which == "latency" else TOTAL_LATENCY_FROM,
         "to": kind.latency_to,
-        "mean": _number(mean),
-        "mean_ci95": _number(estimate.ci95),
-        "min": _number(low * tick_ns),
-        "max": _number(high * tick_ns),
-        **{key: _number(value * tick_ns) for key, value in shares.items()},
+        "mean": known(mean),
+        "mean_ci95": known(estimate.ci95),
+        "min": known(low * tick_ns),
+        "max": known(high * tick_ns),
+        **{key: known(value * tick_ns) for key, value in shares.items()},
     }
 
 
@@ -136,7 +127,7 @@ def throughput(native: Mapping[str, Any], tick_ns: float, terminals: int) -> dic
         "offered_mbytes_per_s": offered,
         "refused_mbytes_per_s": refused,
         "accepted_mbytes_per_s": accepted,
-        "accepted_mbytes_per_s_ci95": _number(estimate.ci95),
+        "accepted_mbytes_per_s_ci95": known(estimate.ci95),
         "accepted_mbytes_per_s_per_terminal": None if accepted is None else accepted / terminals,
     }
 
@@ -181,7 +172,7 @@ def summary(
         "total_latency_ns": latency(native, "total", tick_ns, kind),
         "statistics": {
             "batches": len(statistics.merge(packets)),
-            "lag1_correlation": _number(statistics.lag1_correlation(latencies, packets)),
+            "lag1_correlation": known(statistics.lag1_correlation(latencies, packets)),
             "trusted": confidence.trusted(means) if means else None,
         },
         "not_kept": {
@@ -201,9 +192,7 @@ def summary(
         columns.faults.FAULT_SUMMARY.fill(found, FaultRows(native, graph, tick_ns))
     add_flits(found, provenance.resolved.get("technology", {}))
     if graph.several is not None:
-        resolved = provenance.resolved
-        spreads = resolved.get("ports", {}).get("per") == "packet"
-        add_planes(found, native, graph, "program" in resolved, spreads)
+        add_planes(found, native, graph, provenance.resolved)
     found["keeps_up"] = keeps_up(native)
     found["limit"] = limit(native, graph, kind.limit)
     found["verdict"] = verdict(found, provenance.resolved)
@@ -250,23 +239,20 @@ def add_program(
         end["message"] = f"Every program came to its end, and every message has arrived ({after})."
     end["waiting"] = waiting
     summary |= program.summary()
-    summary["not_kept"] |= {
-        "messages": int(native["messages_dropped"]),
-        "marks": int(native["marks_dropped"]),
-    }
+    summary["not_kept"] |= {what: int(native[f"{what}_dropped"]) for what in ("messages", "marks")}
     summary["keeps_up"] = program.steady.keeps_up
     summary["limit"] = of_program(summary["limit"], program, resolved)
     summary["verdict"] = verdict(summary, resolved)
 
 
 def add_planes(
-    summary: dict[str, Any], native: Mapping[str, Any], graph: Graph, programs: bool, spreads: bool
+    summary: dict[str, Any], native: Mapping[str, Any], graph: Graph, resolved: Mapping[str, Any]
 ) -> None:
     """Add the keys of ``columns.PORT_SUMMARY``, except those of messages."""
     summary["network"] |= {"ports": graph.ports, "planes": len(graph.planes)}
-    if not programs:
+    if "program" not in resolved:
         summary["packets"]["overtaken"] = int(native["overtaken"])
-    elif spreads:
+    elif resolved.get("ports", {}).get("per") == "packet":
         summary["packets"]["overtaken"] = int(native["message_packets_overtaken"])
 
 

@@ -72,9 +72,7 @@ def cells(native: Mapping[str, Any], name: str, row: int) -> tuple[NDArray[np.fl
 
 
 def batch_bounds(native: Mapping[str, Any]) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
-    """Return which of the engine's batches lie in the measuring window, and their starts and ends in
-    ticks.
-    """
+    """Return which of the engine's batches are measured, and their starts and ends in ticks."""
     ends = column(native, "batch_end_ticks").astype(np.int64)
     starts = np.concatenate(([0], ends[:-1])).astype(np.int64) if len(ends) else ends
     begin = int(native["measure_start_ticks"])

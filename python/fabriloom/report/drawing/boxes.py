@@ -28,7 +28,8 @@ def box_of(plan: Plan, switch: int) -> str:
     fill, edge, ink, text = BOX, BOX_EDGE, INK, f"{name}, {counted(len(ends), 'terminal')}"
     which = ""
     if plan.scale is not None and links and not plan.dots and not plan.outside:
-        mean = _mean(plan, links)
+        known = plan.known(links)
+        mean = float(known.mean()) if known.size else float("nan")
         fill, edge = plan.scale.colour(mean), INK
         ink = PAPER if plan.scale.share(mean) > 0.45 else INK
         text = f"{text}: {plan.scale.label} {plan.scale.text(mean)} on average"
@@ -43,17 +44,9 @@ def box_of(plan: Plan, switch: int) -> str:
         below = y - high / 2 + plan.font + 2.5 if shown else y + 0.36 * plan.font
         parts.append(label(name, x, below, plan.font, "middle", ink, ' pointer-events="none"'))
     if shown:
-        parts += _dots(
-            plan, terminals, x, y - high / 2 + name_height(plan.font), *dots_room(plan.box, plan.font)
-        )
+        top = y - high / 2 + name_height(plan.font)
+        parts += _dots(plan, terminals, x, top, *dots_room(plan.box, plan.font))
     return "".join(parts)
-
-
-def _mean(plan: Plan, links: list[int]) -> float:
-    """Return the average of the known values of the links."""
-    values = np.array([plan.value(link) for link in links])
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if known.size else float("nan")
 
 
 def _dots(plan: Plan, terminals: list[int], x: float, top: float, wide: float, high: float) -> list[str]:
@@ -95,14 +88,11 @@ def draw_outside_terminals(plan: Plan) -> None:
     for terminal, ends in _terminal_places(plan).items():
         out, into = int(graph.terminal_out_links[terminal]), int(graph.terminal_in_links[terminal])
         entry, leave = graph.terminal_entry_switches[terminal], graph.terminal_exit_switches[terminal]
-        if len(ends) == 2:
-            draw_stroke(plan, [out], ends[0], plan.places[entry], 0.0, 0.0, True)
-            draw_stroke(plan, [into], plan.places[leave], ends[1], 0.0, 0.0, True)
-        elif plan.scale is None:
-            draw_stroke(plan, [out], ends[0], plan.places[entry], 0.0, 0.0, True)
-        else:
-            draw_stroke(plan, [out], ends[0], plan.places[entry], 1.5, 0.0, True)
-            draw_stroke(plan, [into], plan.places[leave], ends[0], 1.5, 0.0, True)
+        # Without values a cable is one stroke.
+        aside = 1.5 if len(ends) == 1 and plan.scale is not None else 0.0
+        draw_stroke(plan, [out], ends[0], plan.places[entry], aside, 0.0, True)
+        if aside or len(ends) == 2:
+            draw_stroke(plan, [into], plan.places[leave], ends[-1], aside, 0.0, True)
         for place, switch in zip(ends, (entry, leave), strict=False):
             x, y = float(place[0]), float(place[1])
             plan.corners += [(x - 6, y - 6), (x + 6, y + 6)]

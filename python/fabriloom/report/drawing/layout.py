@@ -69,7 +69,8 @@ def pivoted(graph: Graph) -> Points:
     far = np.full(graph.switches, np.inf)
     rows, pivot = [], 0
     for _ in range(min(PIVOTS, graph.switches)):
-        rows.append(_distances(start, near, pivot))
+        steps = _distances(start, near, pivot)
+        rows.append(np.where(steps < 0, steps.max() + 1, steps))
         far = np.minimum(far, rows[-1])
         pivot = int(far.argmax())
     square = np.array(rows, np.float64).T ** 2
@@ -97,7 +98,7 @@ def _neighbours(graph: Graph) -> tuple[Points, Points]:
 
 
 def _distances(start: Points, near: Points, first: int) -> Points:
-    """Return the number of cables from one switch to every other."""
+    """Return the number of cables from one switch to every other, in any direction; -1: there is no way."""
     steps = np.full(len(start) - 1, -1)
     frontier, distance = np.array([first]), 0
     while frontier.size:
@@ -107,27 +108,14 @@ def _distances(start: Points, near: Points, first: int) -> Points:
         at = np.repeat(start[frontier + 1] - np.cumsum(counts), counts) + np.arange(counts.sum())
         found = np.unique(near[at])
         frontier = found[steps[found] < 0]
-    return np.where(steps < 0, distance, steps)
+    return steps
 
 
 def _steps(graph: Graph) -> Points:
     """Return the number of cables on a shortest path between every two switches, ignoring directions."""
-    links = graph.switch_links
-    joined = np.zeros((graph.switches, graph.switches), bool)
-    joined[graph.link_source[links], graph.link_target[links]] = True
-    joined |= joined.T
-    neighbours = [np.flatnonzero(row) for row in joined]
-    steps = np.full(joined.shape, np.inf)
-    for start in range(graph.switches):
-        steps[start, start] = 0
-        frontier, distance = np.array([start]), 0
-        while frontier.size:
-            distance += 1
-            near = np.unique(np.concatenate([neighbours[switch] for switch in frontier]))
-            frontier = near[np.isinf(steps[start, near])]
-            steps[start, frontier] = distance
-    far = steps[np.isfinite(steps)].max()
-    return np.where(np.isfinite(steps), steps, far + 1)
+    start, near = _neighbours(graph)
+    steps = np.array([_distances(start, near, switch) for switch in range(graph.switches)], np.float64)
+    return np.where(steps < 0, steps.max() + 1, steps)
 
 
 def _scaled(steps: Points) -> Points:

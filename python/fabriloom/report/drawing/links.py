@@ -9,7 +9,7 @@ from ...topology import Graph
 from ...units import format_rate_bits_per_s
 from .layout import Points
 from .plan import MAX_PARALLEL, Plan
-from .style import LINE, PAPER, SOFT, label, marks, number, text_width, title
+from .style import LINE, PAPER, SOFT, arrowhead, label, marks, number, text_width, title
 
 # Port numbers of switches and logical addresses of terminals in the drawing, as a file gives them.
 
@@ -151,8 +151,7 @@ def draw_stroke(
     right = np.array([-along[1], along[0]]) / max(float(np.hypot(*along)), 1e-9)
     one, two = start + right * offset * 0.8, end + right * offset * 0.8
     middle = (start + end) / 2 + right * (offset * 1.2 + bow * 1.0)
-    values = np.array([plan.value(link) for link in links])
-    known = values[np.isfinite(values)]
+    known = plan.known(links)
     value = float(known.mean()) if known.size else float("nan")
     colour = LINE if scale is None else scale.colour(value)
     width = (1.1 if plan.pitch < 40 else 1.5) * plan.ink + (
@@ -238,9 +237,6 @@ def _arrow(
     at = curve[0] * (1 - share) ** 2 + curve[1] * 2 * share * (1 - share) + curve[2] * share**2
     way = curve[2] - curve[0]
     way = way / max(float(np.hypot(*way)), 1e-9)
-    side = np.array([-way[1], way[0]])
-    corners = (at + 5 * way, at - 3 * way + 3.2 * side, at - 3 * way - 3.2 * side)
-    points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
     which = marks(links) + ("" if plan.scale is None else plan.scale.mark(value))
-    head = f'<polygon points="{points}"{which} fill="{colour}" stroke="none"/>'
+    head = arrowhead(at, way, (5, 3.2), which, colour)
     plan.strokes.append((-1.0 if value != value else value, head))

@@ -19,6 +19,7 @@ from .style import FONT, PAPER, Scale, counted, label, legend, number, scale_of
 
 Numbers = NDArray[np.float64]
 
+_MARGIN_PX = 18.0
 _NAME_PX = 26.0
 """Space for the name of a plane above its picture."""
 
@@ -60,7 +61,7 @@ def _one(
     if graph.network_kind.buses:
         rings = ring_plan(graph, graph.own_rings, values, link_label, scale)
         notes = None if alone else [f"{name}{note}" for note in ring_notes(rings)]
-        return _page(rings, ring_boxes(rings), notes, 18.0)
+        return _page(rings, ring_boxes(rings), notes)
     plan = plan_of(graph, values, link_label)
     plan.scale = scale or plan.scale
     draw_switch_links(plan)
@@ -70,7 +71,7 @@ def _one(
     else:
         draw_cable(plan)
     notes = None if alone else [f"{name}{note}" for note in _notes(plan)]
-    return _page(plan, boxes, notes, 18.0)
+    return _page(plan, boxes, notes)
 
 
 def _planes(graph: Graph, values: Numbers | None, link_label: str, alone: bool) -> str:
@@ -131,11 +132,11 @@ def _moved(svg: str, first: int) -> str:
     return re.sub(r'data-links="([0-9 ]*)"', numbers, svg)
 
 
-def _page(plan: Plan | RingPlan, boxes: list[str], notes: list[str] | None, margin: float) -> str:
+def _page(plan: Plan | RingPlan, boxes: list[str], notes: list[str] | None) -> str:
     """Combine the layers: strokes from low to high, boxes, names, and a legend if there are notes."""
     graph = plan.graph
     points = np.array(plan.corners)
-    low, high = points.min(axis=0) - margin, points.max(axis=0) + margin
+    low, high = points.min(axis=0) - _MARGIN_PX, points.max(axis=0) + _MARGIN_PX
     wide = max(float(high[0] - low[0]), 0.0 if notes is None else 420.0)
     left = float(low[0] - (wide - (high[0] - low[0])) / 2)
     key, tall = list[str](), float(high[1] - low[1])

@@ -69,6 +69,11 @@ class Plan:
     def value(self, link: int) -> float:
         return float("nan") if self.values is None else float(self.values[link])
 
+    def known(self, links: list[int]) -> NDArray[np.float64]:
+        """Return the values of those links that have one."""
+        values = np.array([self.value(link) for link in links])
+        return values[np.isfinite(values)]
+
     def weight(self, link: int) -> float:
         """Return the factor of the stroke width: the slower a link, the thinner."""
         if not len(self.rates):

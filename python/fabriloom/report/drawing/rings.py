@@ -22,6 +22,7 @@ from .style import (
     PAPER,
     SOFT,
     Scale,
+    arrowhead,
     counted,
     label,
     marks,
@@ -72,6 +73,10 @@ class RingPlan:
             return 0.0
         return 10 + max((text_width(name, NAME_SIZE) for name in self.graph.terminal_names), default=0.0)
 
+    def ports_of(self, switch: int) -> list[int]:
+        start = self.rings.port_start
+        return self.rings.port_station[start[switch] : start[switch + 1]].tolist()
+
     def ports(self, ring: int) -> list[int]:
         return [at for at in self.members(ring) if self.rings.station_port[at] >= 0]
 
@@ -107,7 +112,7 @@ def ring_boxes(plan: RingPlan) -> list[str]:
     """Return the switches: boxes, buses, ports, names."""
     boxes = []
     for switch, name in enumerate(plan.graph.switch_names):
-        ports = plan.rings.port_station[plan.rings.port_start[switch] : plan.rings.port_start[switch + 1]]
+        ports = plan.ports_of(switch)
         points, buses = plan.station[ports], int(plan.rings.bus_count[switch])
         edge = np.full(2, 11.0)
         low, high = points.min(axis=0) - edge, points.max(axis=0) + edge
@@ -121,12 +126,10 @@ def ring_boxes(plan: RingPlan) -> list[str]:
         middle = (low + high) / 2
         for bus in range(buses):
             aside = (bus - (buses - 1) / 2) * 4
-            one, two = (low + 5, high - 5)
-            ends = (
-                (middle[0] + aside, one[1], middle[0] + aside, two[1])
-                if plan.upright
-                else (one[0], middle[1] + aside, two[0], middle[1] + aside)
-            )
+            (left, up), (right, down) = low + 5, high - 5
+            ends = (middle[0] + aside, up, middle[0] + aside, down)
+            if not plan.upright:
+                ends = (left, middle[1] + aside, right, middle[1] + aside)
             parts.append(
                 '<line x1="{}" y1="{}" x2="{}" y2="{}"'.format(*map(number, ends))
                 + f' stroke="{BOX_EDGE}" stroke-width="2.5" pointer-events="none"/>'
@@ -180,7 +183,7 @@ def _place_stages(plan: RingPlan) -> None:
             plan.station[at] = (levels.max() * step + 90 + 36 * index, _row(row, base, gap))
         plan.away |= dict.fromkeys(terminals, (0.0, -1.0))
     for switch in range(graph.switches):
-        ports = rings.port_station[rings.port_start[switch] : rings.port_start[switch + 1]].tolist()
+        ports = plan.ports_of(switch)
         ports.sort(key=lambda at: (plan.station[at - 1][1], at))
         _on_bus(plan, ports, switch, gap, 0.0)
     left, right = plan.station.min(axis=0), plan.station.max(axis=0)
@@ -205,7 +208,7 @@ def _place_ringlets(plan: RingPlan, gap: float) -> None:
     """Place the ports of a Banyan of ringlets; those to the previous stage are left of the bus."""
     rings, levels = plan.rings, plan.graph.layout["levels"]
     for switch in range(plan.graph.switches):
-        ports = rings.port_station[rings.port_start[switch] : rings.port_start[switch + 1]].tolist()
+        ports = plan.ports_of(switch)
         left, right = [], []
         for at in ports:
             others = [other for other in plan.ports(int(rings.station_ring[at])) if other != at]
@@ -245,10 +248,7 @@ def _on_bus(plan: RingPlan, ports: list[int], switch: int, step: float, aside: f
 def _place_modules(plan: RingPlan) -> None:
     """Place a switch of modules: those with terminals above and below, rings outside; others between."""
     rings, graph = plan.rings, plan.graph
-    ports = [
-        rings.port_station[rings.port_start[at] : rings.port_start[at + 1]].tolist()
-        for at in range(graph.switches)
-    ]
+    ports = [plan.ports_of(at) for at in range(graph.switches)]
     other = {
         at: one
         for ring in range(rings.rings)
@@ -300,7 +300,7 @@ def _place_switches(plan: RingPlan) -> None:
     pitch = max(slot * widest + 40, 2 * radius + 2 * plan.beside_px() + 16, 2 * radius + 90, 140)
     plan.places = switch_positions(graph) * (pitch, max(0.8 * pitch, 4 * radius + 60))
     for switch in range(graph.switches):
-        ports = rings.port_station[rings.port_start[switch] : rings.port_start[switch + 1]].tolist()
+        ports = plan.ports_of(switch)
         _on_bus(plan, ports, switch, slot, 0.0)
         for index, ring in enumerate(leaves[switch]):
             way = -1.0 if index % 2 == 0 else 1.0
@@ -394,15 +394,9 @@ def _draw_link(plan: RingPlan, link: int) -> None:
     value = float("nan") if plan.values is None else float(plan.values[link])
     colour = LINE if scale is None else scale.colour(value)
     wide = 1.5 + (0.0 if scale is None else 0.9 * scale.share(value))
-    text = (
-        graph.link_names[link]
-        if scale is None
-        else (
-            f"{graph.link_names[link]}: {scale.label} {scale.text(value)}"
-            if value == value
-            else f"{graph.link_names[link]}: no value"
-        )
-    )
+    text = graph.link_names[link]
+    if scale is not None:
+        text += f": {scale.label} {scale.text(value)}" if value == value else ": no value"
     dots = [f"{number(x)} {number(y)}" for x, y in np.array(points).tolist()]
     path = f"M{dots[0]}C{' '.join(dots[1:])}" if len(points) == 4 else f"M{'L'.join(dots)}"
     rank = -1.0 if value != value else value
@@ -415,10 +409,7 @@ def _draw_link(plan: RingPlan, link: int) -> None:
     if len(points) == 4:
         at = (points[0] + 3 * points[1] + 3 * points[2] + points[3]) / 8
     way = way / max(float(np.hypot(*way)), 1e-9)
-    side = np.array([-way[1], way[0]])
-    tips = at + 4 * way, at - 3 * way + 2.8 * side, at - 3 * way - 2.8 * side
-    corners = " ".join(f"{number(x)},{number(y)}" for x, y in tips)
-    plan.strokes.append((rank, f'<polygon points="{corners}"{which} fill="{colour}" stroke="none"/>'))
+    plan.strokes.append((rank, arrowhead(at, way, (4, 2.8), which, colour)))
 
 
 def _draw_terminal(plan: RingPlan, station: int) -> None:
@@ -442,8 +433,7 @@ def _draw_terminal(plan: RingPlan, station: int) -> None:
     if plan.rings.stations > MAX_NAMED:
         return
     across, down = plan.away[station]
+    place, anchor = (x, y + (15.5 if down > 0 else -8)), "middle"
     if abs(across) > 0.5 * abs(down):
-        aside, anchor = (8, "start") if across > 0 else (-8, "end")
-        plan.over.append(label(name, x + aside, y + 3.4, NAME_SIZE, anchor, SOFT))
-    else:
-        plan.over.append(label(name, x, y + (15.5 if down > 0 else -8), NAME_SIZE, "middle", SOFT))
+        place, anchor = ((x + 8, y + 3.4), "start") if across > 0 else ((x - 8, y + 3.4), "end")
+    plan.over.append(label(name, *place, NAME_SIZE, anchor, SOFT))

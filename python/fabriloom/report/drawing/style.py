@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from html import escape
 
@@ -49,25 +50,23 @@ def scale_of(values: NDArray[np.float64], label: str) -> Scale:
     most = float(finite.max()) if finite.size else 0.0
     if most <= 0:
         return Scale(1.0, True, label)
-    power = 10.0 ** np.floor(np.log10(most))
-    top = next(
-        step * power for step in (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10) if step * power >= most * 0.999999
-    )
-    return Scale(float(top), most <= 1, label)
+    return Scale(round_above(most), most <= 1, label)
+
+
+def round_above(value: float) -> float:
+    """Return the round number at or above a positive one."""
+    power = 10.0 ** math.floor(math.log10(value))
+    steps = (1, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
+    return next(step * power for step in steps if step * power >= value * 0.999999)
 
 
 def ramp(share: float) -> str:
     """Return the colour at a place of the ramp, 0 to 1."""
     place = share * (len(RAMP) - 1)
     low = min(int(place), len(RAMP) - 2)
-    parts = [
-        round(
-            int(RAMP[low][at : at + 2], 16) * (1 - place + low)
-            + int(RAMP[low + 1][at : at + 2], 16) * (place - low)
-        )
-        for at in (1, 3, 5)
-    ]
-    return "#" + "".join(f"{part:02x}" for part in parts)
+    one, two = (bytes.fromhex(colour[1:]) for colour in RAMP[low : low + 2])
+    mixed = (round(a * (1 - place + low) + b * (place - low)) for a, b in zip(one, two, strict=True))
+    return f"#{bytes(mixed).hex()}"
 
 
 def number(value: float) -> str:
@@ -85,6 +84,16 @@ def marks(links: list[int], along: bool = True) -> str:
     """Return the attributes that identify the links of a shape, and their direction along it, to a script."""
     numbers = " ".join(map(str, links))
     return f' data-links="{numbers}"' + ("" if along else ' data-way="back"')
+
+
+def arrowhead(
+    at: NDArray[np.float64], way: NDArray[np.float64], size: tuple[float, float], which: str, colour: str
+) -> str:
+    """Return a small arrowhead; ``way``: of length 1; ``size``: how far it goes ahead and aside."""
+    (ahead, aside), side = size, np.array([-way[1], way[0]])
+    corners = at + ahead * way, at - 3 * way + aside * side, at - 3 * way - aside * side
+    points = " ".join(f"{number(x)},{number(y)}" for x, y in corners)
+    return f'<polygon points="{points}"{which} fill="{colour}" stroke="none"/>'
 
 
 def title(text: str) -> str:

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...process.libraries import pl
 from ...results import Results, signals
+from ..cells import Columns, amount, listed, micro, micros, spot, table_of
 from ..page import Axis, Cell, Chart, Series, Table, number
 from . import shared as sections
 from .shared import moments
@@ -19,29 +20,22 @@ def flows(table: pl.DataFrame, most: int = 10, of: str = "packets") -> list[Tabl
     ordered = table.sort("mbytes_per_s", descending=True, maintain_order=True)
     shown = ordered if len(ordered) <= 2 * most else ordered[:most].vstack(ordered[-most:])
     top = float(ordered["mbytes_per_s"][0])
-    bounds = "bound_ns" in shown.columns and shown["bound_ns"].null_count() == 0
-    rows = [
-        [
-            Cell(row["source"]),
-            Cell(row["target"]),
-            Cell(number(row["mbytes_per_s"]), row["mbytes_per_s"] / top if top else 0.0, row["mbytes_per_s"]),
-            Cell(number(100 * row["share"], 3) + " %", None, row["share"]),
-            Cell(number(row[of]), None, row[of]),
-            Cell(number(row["latency_ns_mean"] / 1e3), None, row["latency_ns_mean"]),
-            Cell(number(row["latency_ns_max"] / 1e3), None, row["latency_ns_max"]),
-            *([Cell(number(row["bound_ns"] / 1e3), None, row["bound_ns"])] if bounds else []),
-        ]
-        for row in shown.iter_rows(named=True)
-    ]
+    columns: Columns = {
+        "From": ("source", Cell),
+        "To": ("target", Cell),
+        "MB/s": ("mbytes_per_s", lambda rate: Cell(number(rate), rate / top if top else 0.0, rate)),
+        "Share": ("share", lambda share: Cell(f"{number(100 * share, 3)} %", None, share)),
+        of.capitalize(): (of, amount),
+        "Mean latency (µs)": ("latency_ns_mean", micros),
+        "Longest (µs)": ("latency_ns_max", micros),
+    }
     some = f"The {most} fastest and the {most} slowest of {number(len(ordered))}"
     which = "All" if len(shown) == len(ordered) else some
-    head = ["From", "To", "MB/s", "Share", of.capitalize(), "Mean latency (µs)", "Longest (µs)"]
     note = f"{which} pairs of terminals, by throughput. Latency is that of {of}."
-    if bounds:
-        head.append("Guaranteed (µs)")
+    if "bound_ns" in shown.columns and shown["bound_ns"].null_count() == 0:
+        columns["Guaranteed (µs)"] = ("bound_ns", micros)
         note += " Guaranteed: no packet takes longer, in any run; fabriloom bound says what it consists of."
-    title = "Flows" if of == "packets" else "Messages by pair"
-    return [Table(title, head, rows, [False, False] + [True] * (len(head) - 2), note)]
+    return listed("Flows" if of == "packets" else "Messages by pair", columns, shown, note)
 
 
 def completions(table: pl.DataFrame | None, most: int = 40) -> list[Table]:
@@ -50,34 +44,29 @@ def completions(table: pl.DataFrame | None, most: int = 40) -> list[Table]:
         return []
     shown = table.sort("completion_ns", descending=True, nulls_last=False).head(most)
     longest = float(shown["completion_ns"].max() or 0.0)  # type: ignore[arg-type]
-    rows = []
-    for row in shown.iter_rows(named=True):
-        took = row["completion_ns"]
-        counts = (row[key] for key in ("created", "delivered", "lost", "under_way"))
-        times = (
-            None if row[key] is None else row[key] / 1e3 for key in ("first_created_ns", "last_delivered_ns")
-        )
-        rows.append(
-            [
-                Cell(row["flow"]),
-                *(Cell(number(count), None, count) for count in counts),
-                *(Cell(number(time), None, time) for time in times),
-                Cell(number(None if took is None else took / 1e3), took / longest if took else None, took),
-            ]
-        )
-    head = ["Flow", "Created", "Delivered", "Lost", "Under way"]
-    head += ["First created (µs)", "Last delivered (µs)", "Completed in (µs)"]
+    columns: Columns = {
+        "Flow": ("flow", Cell),
+        "Created": ("created", amount),
+        "Delivered": ("delivered", amount),
+        "Lost": ("lost", amount),
+        "Under way": ("under_way", amount),
+        "First created (µs)": ("first_created_ns", lambda value: amount(micro(value))),
+        "Last delivered (µs)": ("last_delivered_ns", lambda value: amount(micro(value))),
+        "Completed in (µs)": (
+            "completion_ns",
+            lambda took: Cell(number(micro(took)), took / longest if took else None, took),
+        ),
+    }
     note = (
         "The whole run. A flow is complete when it has ended and every packet has arrived; others come first."
     )
     if len(shown) < len(table):
         note += f" {most} of {number(len(table))}."
-    return [Table("Completion of flows", head, rows, [False] + [True] * 7, note)]
+    return [table_of("Completion of flows", columns, shown, note)]
 
 
 _MOST_POINTS = 32
-"""Number of points on a line: single batches have too few packets of a flow to show more than their
-number."""
+"""Points on a line: of a single batch there are too few packets of a flow."""
 
 
 def over_time(table: pl.DataFrame, moments_ns: Mapping[str, float]) -> list[Chart]:
@@ -108,7 +97,7 @@ def _mean(rows: pl.DataFrame) -> list[Any]:
     length = rows["end_ns"] - rows["start_ns"]
     middle = (rows["start_ns"][0] + rows["end_ns"][-1]) / 2e6
     mean = float((rows["mbytes_per_s"] * length).sum()) / float(length.sum())
-    return [middle, mean, None, None, ""]
+    return spot(middle, mean)
 
 
 # Parts of reports for runs with time-codes or interrupts.
@@ -126,33 +115,30 @@ def codes(results: Results) -> list[Any]:
     return [*sections.tail(tails, note, "Time-codes and interrupts"), *_table(table)]
 
 
-def _table(table: Any) -> list[Table]:
+def _table(table: pl.DataFrame) -> list[Table]:
     most = max((value for value in table["jitter_ns"] if value is not None), default=0.0) or 1.0
-    rows = [
-        [
-            Cell(row["code"]),
-            Cell(row["source"]),
-            Cell(row["terminal"]),
-            Cell(number(row["taken"]), None, row["taken"]),
-            Cell(number(row["missed"]), None, row["missed"], "bad" if row["missed"] > 1 else ""),
-            *(_time(row[f"latency_ns_{what}"]) for what in ("min", "mean", "p99", "max")),
-            _time(row["jitter_ns"], most),
-        ]
-        for row in table.sort("jitter_ns", descending=True, nulls_last=True)
-        .head(MOST_ROWS)
-        .iter_rows(named=True)
-    ]
-    times = [f"{what} (µs)" for what in ("Shortest", "Mean", "99 %", "Longest", "Jitter")]
-    head = ["Code", "From", "To", "Taken", "Missed", *times]
-    note = "Jitter is the longest less the shortest time. Missed: made and not taken; the last one may still "
-    note += "be on its way."
-    if len(table) > len(rows):
-        note += f" The {number(len(rows))} of {number(len(table))} rows with most jitter."
-    return [Table("Time-codes and interrupts by terminal", head, rows, [False] * 3 + [True] * 7, note)]
+    shown = table.sort("jitter_ns", descending=True, nulls_last=True).head(MOST_ROWS)
+    columns: Columns = {
+        "Code": ("code", Cell),
+        "From": ("source", Cell),
+        "To": ("terminal", Cell),
+        "Taken": ("taken", amount),
+        "Missed": ("missed", lambda count: Cell(number(count), None, count, "bad" if count > 1 else "")),
+        "Shortest (µs)": ("latency_ns_min", _time),
+        "Mean (µs)": ("latency_ns_mean", _time),
+        "99 % (µs)": ("latency_ns_p99", _time),
+        "Longest (µs)": ("latency_ns_max", _time),
+        "Jitter (µs)": ("jitter_ns", lambda jitter: _time(jitter, most)),
+    }
+    note = (
+        "Jitter is the longest less the shortest time. Missed: made and not taken; the last one may still "
+        "be on its way."
+    )
+    if len(table) > len(shown):
+        note += f" The {number(len(shown))} of {number(len(table))} rows with most jitter."
+    return [table_of("Time-codes and interrupts by terminal", columns, shown, note)]
 
 
 def _time(value_ns: float | None, most_ns: float = 0.0) -> Cell:
     share = value_ns / most_ns if most_ns and value_ns is not None else None
-    return Cell(
-        number(None if value_ns is None else value_ns / 1e3), share, -1.0 if value_ns is None else value_ns
-    )
+    return Cell(number(micro(value_ns)), share, -1.0 if value_ns is None else value_ns)

@@ -10,6 +10,7 @@ from ...results import Results
 from ...results.ends import STUCK
 from ...results.figures import settings_text
 from ...results.programs import ProgramRun
+from ..cells import amount, listed, micro, micros, percent, spot
 from ..page import Axis, Cell, Chart, Prose, Series, Table, number
 from .flows import flows
 from .shared import numeric, tail
@@ -27,11 +28,11 @@ def hertz(per_s: float | None) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return "–" if share is None else f"{number(100 * share, 3)} %"
+    return percent(share).text
 
 
 def _micro(value_ns: float | None) -> str:
-    return number(None if value_ns is None else value_ns / 1e3)
+    return number(micro(value_ns))
 
 
 def facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
@@ -103,38 +104,24 @@ def measured(told: Mapping[str, Any]) -> list[Table]:
         "c": "in C, compiled by this MPI's compiler",
         "python": "in Python, some microseconds a message slower",
     }
+    each, error_ns = sorted(set(told["machines"])), told["clock_error_ns"]
+    where = each[0] if len(each) == 1 else f"{len(each)} machines, {each[0]} to {each[-1]}"
+    late = f"{_micro(told['late_ns'])} µs after the agreed one" if told["late_ns"] else "in time"
     rows = [
         ("Runner", runner[told["runner"]]),
         ("MPI", told["mpi"]),
         ("Messages went", told["transport"]),
-        (
-            "Processes",
-            f"{number(told['ranks'])} on {number(told['cores'])} cores of {_machines(told['machines'])}",
-        ),
+        ("Processes", f"{number(told['ranks'])} on {number(told['cores'])} cores of {where}"),
         ("Before it", f"{number(told['warm_ups'])} rounds of the whole program that do not count"),
         ("Rounds (µs)", ", ".join(_micro(value) for value in told["round_ns"])),
         ("Noise", f"{_percent(told['noise'])}: longest less shortest round, over that in the middle"),
-        ("Clocks", _clocks(told["clock_error_ns"])),
-        (
-            "Latest start",
-            f"{_micro(told['late_ns'])} µs after the agreed one" if told["late_ns"] else "in time",
-        ),
+        ("Clocks", f"known within {_micro(error_ns)} µs of each other" if error_ns else "one clock"),
+        ("Latest start", late),
     ]
-    note = (
-        "Everything here is of the round in the middle. Packets, links and buffers are not seen "
-        "from programs."
-    )
     cells = [[Cell(what), Cell(value)] for what, value in rows]
+    note = "Everything here is of the round in the middle. "
+    note += "Packets, links and buffers are not seen from programs."
     return [Table("How it was measured", ["", ""], cells, [False, False], note)]
-
-
-def _machines(names: Sequence[str]) -> str:
-    each = sorted(set(names))
-    return each[0] if len(each) == 1 else f"{len(each)} machines, {each[0]} to {each[-1]}"
-
-
-def _clocks(error_ns: float) -> str:
-    return f"known within {_micro(error_ns)} µs of each other" if error_ns else "one clock"
 
 
 def waiting(phrases: Sequence[str], most: int = 40) -> list[Table]:
@@ -166,10 +153,8 @@ def _one_by_one(events: pl.DataFrame, summary: Mapping[str, Any]) -> list[Chart]
     if len(done) < 3:
         return []
     shown = done.gather_every(-(-len(done) // MOST_POINTS))
-    points = [
-        [event, latency / 1e3, None, None, ""]
-        for event, latency in zip(shown["event"], shown["latency_ns"], strict=True)
-    ]
+    pairs = zip(shown["event"], shown["latency_ns"], strict=True)
+    points = [spot(event, latency / 1e3) for event, latency in pairs]
     note = (
         "In a steady run the latency fluctuates about a constant level. If it rises, events are attempted "
         "faster than they are built."
@@ -192,25 +177,21 @@ def _hosts(table: pl.DataFrame, most: int = 64) -> list[Table]:
     if len(used) > most:
         order = (used["blocked_share"] + used["receiving_share"]).arg_sort(descending=True)[:most].sort()
         shown = used[order]
-    rows = []
-    for row in shown.iter_rows(named=True):
-        rates = (row["sent_mbytes_per_s"], row["received_mbytes_per_s"])
-        shares = (row["blocked_share"], row["receiving_share"])
-        rows.append(
-            [
-                Cell(row["terminal"]),
-                *(Cell(number(rate), rate / fastest if fastest else 0.0, rate) for rate in rates),
-                *(Cell(_percent(share), share, share) for share in shares),
-            ]
-        )
-    head = ["Terminal", "Sent (MB/s)", "Received (MB/s)", "Waited for a place", "Occupied"]
+    rate = lambda rate: Cell(number(rate), rate / fastest if fastest else 0.0, rate)  # noqa: E731
+    columns = {
+        "Terminal": ("terminal", Cell),
+        "Sent (MB/s)": ("sent_mbytes_per_s", rate),
+        "Received (MB/s)": ("received_mbytes_per_s", rate),
+        "Waited for a place": ("blocked_share", percent),
+        "Occupied": ("receiving_share", percent),
+    }
     note = (
         "Waited: back-pressure, the share of the time in which a message had to wait for a free place at its "
         "sender. Occupied: the share in which it had received a part of a message."
     )
     if len(shown) < len(used):
         note += f" The {most} of {number(len(used))} terminals that waited or were occupied most."
-    return [Table("Terminals", head, rows, [False, True, True, True, True], note)]
+    return listed("Terminals", columns, shown, note)
 
 
 def _slowest(events: pl.DataFrame, most: int = 15) -> list[Table]:
@@ -226,10 +207,9 @@ def _slowest(events: pl.DataFrame, most: int = 15) -> list[Table]:
         part = row["received"] / row["messages"] if row["messages"] else 0.0
         rows.append(
             [
-                Cell(number(row["event"]), None, row["event"]),
+                amount(row["event"]),
                 Cell(f"{row['received']} of {row['messages']}", part if part < 1 else None, part),
-                *(Cell(_micro(row[name]), None, row[name]) for name in ("begun_ns", "complete_ns")),
-                Cell(_micro(row["latency_ns"]), None, row["latency_ns"]),
+                *(micros(row[name]) for name in ("begun_ns", "complete_ns", "latency_ns")),
             ]
         )
     head = ["Event", "Messages received", "Begun at (µs)", "Complete at (µs)", "Latency (µs)"]
@@ -264,7 +244,7 @@ def beside_charts(points: Sequence[Any]) -> list[Chart | Prose]:
         of = summary["events"]["latency_ns"] if rated else summary["message_latency_ns"]
         rate = summary["events"]["achieved_per_s"] if rated else summary["messages"]["mbytes_per_s"]
         if rate is not None and of["mean"] is not None:
-            place = [rate / 1e3 if rated else rate, of["mean"] / 1e3, None, None, name]
+            place = spot(rate / 1e3 if rated else rate, of["mean"] / 1e3, name)
             series.append(Series(name, [place], "points"))
     what = "events" if rated else "messages"
     axes = Axis("achieved events (kHz)" if rated else "messages (MB/s)"), Axis(f"mean latency of {what} (µs)")
@@ -286,24 +266,19 @@ def _rates(points: Sequence[Any], varied: Sequence[str]) -> list[Chart]:
         x, y, mean = (events["attempted_per_s"], events["achieved_per_s"], events["latency_ns"]["mean"])
         if x is None or y is None:
             continue
-        achieved.setdefault(name, []).append([x / 1e3, y / 1e3, None, None, ""])
+        achieved.setdefault(name, []).append(spot(x / 1e3, y / 1e3))
         if mean is not None:
-            latency.setdefault(name, []).append([x / 1e3, mean / 1e3, None, None, ""])
-    attempted = Axis("attempted events (kHz)")
-    charts = []
-    for title, axis, lines, note in (
-        (
-            "Events achieved",
-            "achieved events (kHz)",
-            achieved,
-            "Where the line bends, the network builds no more events.",
-        ),
+            latency.setdefault(name, []).append(spot(x / 1e3, mean / 1e3))
+    bend = "Where the line bends, the network builds no more events."
+    drawn = (
+        ("Events achieved", "achieved events (kHz)", achieved, bend),
         ("Event latency", "mean event latency (µs)", latency, ""),
-    ):
-        series = [Series(name, line, "line") for name, line in lines.items()]
-        if series:
-            charts.append(Chart(title, attempted, Axis(axis), series, note))
-    return charts
+    )
+    return [
+        Chart(title, Axis("attempted events (kHz)"), Axis(y), [Series(*one) for one in lines.items()], note)
+        for title, y, lines, note in drawn
+        if lines
+    ]
 
 
 def _points(points: Sequence[Any], varied: Sequence[str]) -> Table:
@@ -321,9 +296,9 @@ def _points(points: Sequence[Any], varied: Sequence[str]) -> Table:
             [
                 *(Cell(str(point.settings.get(path, "–"))) for path in varied),
                 *(Cell(number(None if one is None else one / 1e3), None, one) for one in rates),
-                Cell(number(rate), None, rate),
-                *(Cell(_micro(latency[key]), None, latency[key]) for key in ("mean", "p99")),
-                Cell(_percent(share), share, share),
+                amount(rate),
+                *(micros(latency[key]) for key in ("mean", "p99")),
+                percent(share),
                 Cell(reason.replace("_", "\u00a0"), None, None, "bad" if reason in STUCK else "quiet"),
             ]
         )

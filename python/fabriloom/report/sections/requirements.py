@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...process.libraries import pl
 from ...results.figures import in_percent
@@ -11,8 +11,6 @@ from ...results.requirements import (
     GUARANTEED,
     MISSED,
     UNKNOWN,
-    Blocking,
-    Line,
     counted,
     losses,
     said,
@@ -20,16 +18,21 @@ from ...results.requirements import (
     worst_first,
 )
 from ...topology import Graph
+from ..cells import micros
 from ..drawing import fabric_svg
 from ..drawing.plan import is_large
 from ..drawing.style import FONT, INK, PAPER, SOFT, label, number, text_width, title
 from ..page import Cell, Drawing, Table, Text
 from ..page import number as typeset
 
+if TYPE_CHECKING:
+    from ...bounds.calculus import Blocking, Line
+
 MOST_BARS = 60
 _ROW, _TOP, _NAMES, _BAR, _WORDS = 22, 34, 210, 410, 280
 _SHOWN = 1.25
 """End of the axis, as a multiple of the requirement."""
+_TIMES = ("requirement_ns", "total_latency_ns_p99_99", "total_latency_ns_max")
 _BOUND, _SEEN, _LATE = "#d3dce1", "#2f6f8f", "#cd4d45"
 
 
@@ -88,10 +91,7 @@ def _bars(rows: Sequence[Mapping[str, Any]]) -> str:
 
 def _bar(row: Mapping[str, Any], top: float) -> list[str]:
     middle, late = top + _ROW / 2, row["verdict"] == MISSED
-    shares = {
-        key: _share(row, key) for key in ("bound_ns", "total_latency_ns_max", "total_latency_ns_p99_99")
-    }
-    bound, longest, most = shares.values()
+    bound, most, longest = (_share(row, key) for key in ("bound_ns", *_TIMES[1:]))
     parts = [label(_short(row["flow"]), _NAMES - 10, middle + 4, 12, "end")]
     if bound is not None:
         parts.append(_rect(_at(0), top + 3, _at(bound) - _at(0), _ROW - 6, _BOUND))
@@ -153,37 +153,22 @@ def _table(rows: Sequence[Mapping[str, Any]]) -> Table:
     cells = [
         [
             Cell(row["flow"], below=f"{row['packet_bytes']} B"),
-            *(
-                _time(row[key])
-                for key in ("requirement_ns", "total_latency_ns_p99_99", "total_latency_ns_max")
-            ),
+            *(micros(row[key]) for key in _TIMES),
             _margin(row["margin"]),
-            _time(row["bound_ns"]),
+            micros(row["bound_ns"]),
             _margin(row["bound_margin"]),
             Cell(row["verdict"], None, None, marks.get(row["verdict"], "")),
         ]
         for row in rows
     ]
-    head = [
-        "Flow",
-        "Required (µs)",
-        "99.99 % (µs)",
-        "Longest (µs)",
-        "Margin seen",
-        "Guaranteed (µs)",
-        "Margin guaranteed",
-        "Verdict",
-    ]
+    head = ["Flow", "Required (µs)", "99.99 % (µs)", "Longest (µs)", "Margin seen"]
+    head += ["Guaranteed (µs)", "Margin guaranteed", "Verdict"]
     note = (
         "From the creation of a packet to its delivery. A margin is what is left of the requirement: by the "
         "longest packet seen, or by what is guaranteed for any run."
     )
     note = " ".join([note, *losses(rows), *without((row["flow"], row["no_bound"]) for row in rows)])
     return Table("Requirements in numbers", head, cells, [False, *[True] * 6, False], note)
-
-
-def _time(value_ns: float | None) -> Cell:
-    return Cell(typeset(None if value_ns is None else value_ns / 1e3), None, value_ns)
 
 
 def _margin(share: float | None) -> Cell:

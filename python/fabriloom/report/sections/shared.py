@@ -10,6 +10,7 @@ from ...results.ends import STUCK
 from ...results.figures import settings_text, value_text
 from ...results.shown import with_micro_sign
 from .. import page
+from ..cells import amount, listed, micro, micros, percent, spot
 from ..page import Axis, Cell, Chart, Prose, Series, Table, number, plus_minus
 
 ACCEPTED, LATENCY = page.USUAL.accepted, page.USUAL.latency
@@ -17,6 +18,7 @@ ALONE = "simulated"
 """Name of the line of a chart that has only one."""
 LOADS = ("traffic.load", "traffic.scale")
 """Settings that scale the traffic; a curve is drawn over one of them."""
+_MOST_LINKS = 20
 
 
 def confidence_text(statistics: Mapping[str, Any]) -> str:
@@ -24,10 +26,6 @@ def confidence_text(statistics: Mapping[str, Any]) -> str:
     correlation = statistics["lag1_correlation"]
     text = f"± is half of a 95 % interval, from {statistics['batches']} batches of the run (Student's t)"
     return text if correlation is None else f"{text}; neighbours correlate by {number(correlation, 2)}"
-
-
-def _micro(value: float | None) -> float | None:
-    return None if value is None else value / 1e3
 
 
 def cycle(links: Sequence[str]) -> list[Table]:
@@ -47,9 +45,9 @@ def tail_points(thin: Mapping[str, Sequence[float]]) -> list[list[Any]]:
     height of the previous point.
     """
     pairs = zip(thin["latency_ns"], thin["share_longer"], strict=True)
-    found = [[x / 1e3, y, None, None, ""] for x, y in pairs if y > 0 and x > 0]
+    found = [spot(x / 1e3, y) for x, y in pairs if y > 0 and x > 0]
     if found:
-        found.append([thin["latency_ns"][-1] / 1e3, found[-1][1], None, None, "the longest"])
+        found.append(spot(thin["latency_ns"][-1] / 1e3, found[-1][1], "the longest"))
     return found
 
 
@@ -73,19 +71,14 @@ def tail(
         return [Prose(title, f"There is no tail, because all latencies are equal: {each}.")] if each else []
     note += f" All equal, so not drawn: {each}." if each else ""
     times = [point[0] for one in series for point in one.points]
-    page = (
-        Axis("latency (µs)", log=max(times) > 10 * min(times) > 0),
-        Axis("share that takes longer", log=True),
-    )
-    return [Chart(title, *page, series, f"{note} Every line ends at the maximum.")]
+    x, y = Axis("latency (µs)", max(times) > 10 * min(times) > 0), Axis("share that takes longer", log=True)
+    return [Chart(title, x, y, series, f"{note} Every line ends at the maximum.")]
 
 
 def moments(moments_ns: Mapping[str, float], top: float) -> list[Series]:
     """Return vertical lines at moments of a run, up to a height."""
     return [
-        Series(
-            f"{name}, at {number(at / 1e6)} ms", [[at / 1e6, y, None, None, ""] for y in (0.0, top)], "line"
-        )
+        Series(f"{name}, at {number(at / 1e6)} ms", [spot(at / 1e6, y) for y in (0.0, top)], "line")
         for name, at in moments_ns.items()
     ]
 
@@ -99,37 +92,27 @@ def batches(table: pl.DataFrame, moments_ns: Mapping[str, float]) -> list[Chart]
         return []
     middle = ((table["start_ns"] + table["end_ns"]) / 2e6).to_list()
     accepted = zip(middle, table["accepted_mbytes_per_s"], strict=True)
-    series = [Series("accepted", [[x, y, None, None, ""] for x, y in accepted], "line")]
+    series = [Series("accepted", [spot(x, y) for x, y in accepted], "line")]
     series += moments(moments_ns, max(table["accepted_mbytes_per_s"]))
     note = "Each point is one batch after the warm-up. A steady run fluctuates about a constant level."
     return [Chart("Through the run", Axis("simulated time (ms)"), Axis("throughput (MB/s)"), series, note)]
 
 
-def busiest_links(table: pl.DataFrame, most: int = 20) -> list[Table]:
+def busiest_links(table: pl.DataFrame) -> list[Table]:
     """Return the busiest links."""
-    if not len(table):
-        return []
-    rows = []
-    for row in (
-        table.sort("utilisation", descending=True, maintain_order=True).head(most).iter_rows(named=True)
-    ):
-        rows.append(
-            [
-                Cell(row["link"]),
-                Cell(number(100 * row["utilisation"], 3) + " %", row["utilisation"], row["utilisation"]),
-                Cell(
-                    number(100 * row["blocked_share"], 3) + " %", row["blocked_share"], row["blocked_share"]
-                ),
-                Cell(number(row["packets"]), None, row["packets"]),
-                Cell(number(row["waiting_ns_mean"] / 1e3), None, row["waiting_ns_mean"]),
-            ]
-        )
-    head = ["Link", "Utilisation", "Blocked", "Packets", "Mean wait (µs)"]
+    shown = table.sort("utilisation", descending=True, maintain_order=True).head(_MOST_LINKS)
+    columns = {
+        "Link": ("link", Cell),
+        "Utilisation": ("utilisation", percent),
+        "Blocked": ("blocked_share", percent),
+        "Packets": ("packets", amount),
+        "Mean wait (µs)": ("waiting_ns_mean", micros),
+    }
     note = (
-        f"The {len(rows)} busiest of {number(len(table))} links. Blocked: held by a packet while the wire "
+        f"The {len(shown)} busiest of {number(len(table))} links. Blocked: held by a packet while the wire "
         "stood still. A click on a heading sorts."
     )
-    return [Table("Links", head, rows, [False, True, True, True, True], note)]
+    return listed("Links", columns, shown, note)
 
 
 def _groups(points: Sequence[Any], varied: Sequence[str]) -> dict[str, list[Any]]:
@@ -163,7 +146,7 @@ def latency_against_throughput(
             series.append(Series(_with_wait(name), total, "dashed", hollow, name))
     for reading in dict.fromkeys(str(p.get("reading", "")) for p in published):
         marks = [
-            [p["accepted_mbytes_per_s"], p["latency_us"], None, None, p.get("label", "")]
+            spot(p["accepted_mbytes_per_s"], p["latency_us"], p.get("label", ""))
             for p in published
             if p.get("reading", "") == reading
         ]
@@ -190,10 +173,8 @@ def _how_drawn(series: Sequence[Series], high: Axis) -> str:
 
 
 def _latency_point(point: Any, key: str, units: page.Units) -> list[Any]:
-    accepted = units.throughput(point.summary)
     mean, half = (units.time(point.summary, point.summary[key][what]) for what in ("mean", "mean_ci95"))
-    low, high = (None, None) if mean is None or half is None else (mean - half, mean + half)
-    return [accepted, mean, low, high, settings_text(point.settings)]
+    return spot(units.throughput(point.summary), mean, settings_text(point.settings), half)
 
 
 def is_saturated(summary: Mapping[str, Any]) -> bool:
@@ -220,17 +201,13 @@ def accepted_against_load(points: Sequence[Any], varied: Sequence[str]) -> list[
         for point in group:
             value, half = (units.throughput(point.summary, end) for end in ("", "_ci95"))
             if value is not None and path in point.settings:
-                low, high = (None, None) if half is None else (value - half, value + half)
                 hollow += [len(line)] if is_saturated(point.summary) else []
-                line.append([(1 if of_scale else 100) * point.settings[path], value, low, high, ""])
+                line.append(spot((1 if of_scale else 100) * point.settings[path], value, half=half))
         series.append(Series(name, line, "line", hollow))
     if of_scale:
         note = "1 is all rates and flows as they are written."
-        return [
-            Chart(
-                "Throughput against scale", Axis("scale of the traffic"), Axis(units.accepted), series, note
-            )
-        ]
+        x = Axis("scale of the traffic")
+        return [Chart("Throughput against scale", x, Axis(units.accepted), series, note)]
     note = "100 % is packets back to back on the link of every terminal. Hollow: past saturation."
     return [Chart("Throughput against load", Axis("offered load (%)"), Axis(units.accepted), series, note)]
 
@@ -263,29 +240,26 @@ def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
     note += " (?): this ± is not to be trusted: batches are correlated or drift." if doubted else ""
     rows = []
     for point in points:
-        summary, latency, total = (
-            point.summary,
-            point.summary["latency_ns"],
-            point.summary["total_latency_ns"],
-        )
+        summary = point.summary
+        latency, total = summary["latency_ns"], summary["total_latency_ns"]
         accepted, mean = summary["accepted_mbytes_per_s"], latency["mean"]
         mark = " (?)" if summary["statistics"]["trusted"] is False else ""
         single = {"refused": summary["refused_mbytes_per_s"], "retried": _retries(point)}
         single["lost"] = summary["packets"].get("lost", 0)
-        cells = {what: Cell(number(value), None, value) for what, value in single.items()}
+        cells = {what: amount(value) for what, value in single.items()}
         reason = summary["end"]["reason"]
         rows.append(
             [
                 *(Cell(value_text(point.settings.get(path, "–"))) for path in varied),
                 *(_of_flits(summary["flits"]) if of_flits else []),
-                Cell(number(summary["offered_mbytes_per_s"]), None, summary["offered_mbytes_per_s"]),
+                amount(summary["offered_mbytes_per_s"]),
                 *([cells["refused"]] if refused else []),
                 Cell(plus_minus(accepted, summary["accepted_mbytes_per_s_ci95"]) + mark, None, accepted),
                 *([cells["lost"]] if lost else []),
                 *([cells["retried"]] if retried else []),
-                Cell(plus_minus(_micro(mean), _micro(latency["mean_ci95"])), None, mean),
-                *(Cell(number(_micro(latency[key])), None, latency[key]) for key in ("p99", "max")),
-                Cell(plus_minus(_micro(total["mean"]), _micro(total["mean_ci95"])), None, total["mean"]),
+                Cell(plus_minus(micro(mean), micro(latency["mean_ci95"])), None, mean),
+                *(micros(latency[key]) for key in ("p99", "max")),
+                Cell(plus_minus(micro(total["mean"]), micro(total["mean_ci95"])), None, total["mean"]),
                 Cell(reason.replace("_", "\u00a0"), None, None, "bad" if reason in STUCK else "quiet"),
             ]
         )
@@ -384,23 +358,14 @@ def records(lines: Sequence[Mapping[str, Any]]) -> list[Table]:
             continue
         last = {"reported": "Why it is not scored", "calibrated": "The parameter"}.get(kind)
         scored = kind != "reported"
-        head = ["Quantity", "Published", "Ours", "Unit", "Deviation"]
-        head += ["Agrees from, to", "Verdict"] if scored else []
-        head += [last] if last else []
-        numbers = [
-            False,
-            True,
-            True,
-            False,
-            True,
-            *([True, False] if scored else []),
-            *([False] if last else []),
-        ]
+        head = {"Quantity": False, "Published": True, "Ours": True, "Unit": False, "Deviation": True}
         if scored:
+            head |= {"Agrees from, to": True, "Verdict": False}
             note += " A line agrees when ours is between the two values given."
-        tables.append(
-            Table(title, head, [_record(line, scored, bool(last)) for line in group], numbers, note)
-        )
+        if last:
+            head[last] = False
+        rows = [_record(line, scored, bool(last)) for line in group]
+        tables.append(Table(title, [*head], rows, [*head.values()], note))
     return tables
 
 
@@ -452,12 +417,12 @@ def figures(lines: Sequence[Mapping[str, Any]]) -> list[Chart]:
         for line in group:
             halves = line.get("ci") or [None] * len(line["x"])
             points = [
-                [x, y, None if half is None else y - half, None if half is None else y + half, ""]
+                spot(x, y, half=half)
                 for x, y, half in zip(line["x"], line["y"], halves, strict=True)
                 if x == x and y == y
             ]
             series.append(Series(str(line["label"]), points, "line"))
-            published += [[p["x"], p["y"], None, None, str(p["id"])] for p in line.get("published") or ()]
+            published += [spot(p["x"], p["y"], str(p["id"])) for p in line.get("published") or ()]
         if published:
             series.append(Series("published in the text", published, "published"))
         page = Axis(x_quantity, "x" in log), Axis(y_quantity, "y" in log)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,7 @@ class Column:
     unit: str
     meaning: str
     value: Value | None = None
-    """None: computed elsewhere, together with others of its table."""
+    """None: a key that is computed elsewhere."""
 
     @property
     def type(self) -> str:
@@ -40,7 +41,7 @@ class Column:
 
 
 Said = str | tuple[str, Value]
-"""What is said of a column: ``"unit | meaning"``, and its computation."""
+"""``"unit | meaning"``, and the computation, unless it is the attribute of that name of the rows."""
 
 
 def percentiles(prefix: str, meaning: str) -> dict[str, Said]:
@@ -96,7 +97,7 @@ def table(name: str, title: str, row: str, said: Mapping[str, Said], *, is_json:
     """Return the table of the columns of ``said``, by name."""
     columns = []
     for key, one in said.items():
-        text, value = (one, None) if isinstance(one, str) else one
+        text, value = one if isinstance(one, tuple) else (one, None if is_json else attrgetter(key))
         unit, meaning = text.split(" | ", 1)
         columns.append(Column(key, unit, meaning, value))
     return Table(name, title, row, tuple(columns), is_json)
@@ -131,6 +132,11 @@ def of_summary(unit: str, **paths: str) -> dict[str, Said]:
 def count(name: str) -> Value:
     """Return the maker of what the engine counted under a name."""
     return lambda rows: rows.count(name)
+
+
+def terminal(name: str) -> Value:
+    """Return the maker of the names of terminals that the engine numbered under a name."""
+    return lambda rows: rows.terminals[rows.count(name)]
 
 
 def time_ns(name: str) -> Value:

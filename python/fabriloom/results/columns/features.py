@@ -85,16 +85,16 @@ PLANES = table(
     {
         "plane": ("text | Name of the plane.", lambda rows: [plane.name for plane in rows.planes]),
         "packets": ("count | Packets delivered by it in the measuring window.", count("plane_packets")),
-        "bytes": ("B | Their payload.", lambda rows: rows.size),
+        "bytes": ("B | Their payload.", count("plane_bytes")),
         "mbytes_per_s": (
             "MB/s | Payload over the length of the measuring window.",
-            lambda rows: rows.rate(rows.size),
+            lambda rows: rows.rate(rows.count("plane_bytes")),
         ),
-        "share": ("0…1 | Its payload over that of all planes.", lambda rows: rows.share_of_all(rows.size)),
-        "latency_ns_mean": (
-            "ns | Mean network latency; null when no packet came.",
-            lambda rows: rows.latency_ns_mean,
+        "share": (
+            "0…1 | Its payload over that of all planes.",
+            lambda rows: rows.share_of_all(rows.count("plane_bytes")),
         ),
+        "latency_ns_mean": "ns | Mean network latency; null when no packet came.",
         "latency_ns_max": ("ns | Longest network latency.", time_ns("plane_latency_max_ticks")),
         "utilisation_mean": (
             "0…1 | Mean utilisation of its links.",
@@ -166,14 +166,11 @@ CODES = table(
     "Time-codes and interrupts",
     "One row per source of codes and terminal, of several ports per port, but for the source itself: how the codes of the window came to it. A terminal that sends codes by several ports of one network is one source.",
     {
-        "code": ("text | `time-code`, or `interrupt` and its number.", lambda one: one.name),
-        "source": (
-            "text | The terminal that sends it, or its port if it is the only one of several.",
-            lambda one: one.source,
-        ),
-        "terminal": ("text | The terminal that it comes to.", lambda one: one.terminal),
-        "made": ("count | How many the source made.", lambda one: one.made),
-        "taken": ("count | How many the terminal took.", lambda one: one.taken),
+        "code": "text | `time-code`, or `interrupt` and its number.",
+        "source": "text | The terminal that sends it, or its port if it is the only one of several.",
+        "terminal": "text | The terminal that it comes to.",
+        "made": "count | How many the source made.",
+        "taken": "count | How many the terminal took.",
         "missed": (
             "count | Made and not taken: lost, dropped on the way, or still on it at the end of the run.",
             lambda one: one.made - one.taken,

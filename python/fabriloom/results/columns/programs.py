@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tables import per
-from .column import Said, count, of_summary, percentiles, table, time_ns
+from .column import Said, count, of_summary, percentiles, table, terminal, time_ns
 
 MESSAGE_LATENCY_FROM = "creation of the message, when its send has a free place and begins"
 MESSAGE_LATENCY_TO = "arrival of its last packet"
@@ -39,13 +39,10 @@ SLOTS = table(
         "command": ("text | `write`, `read` or `read-modify-write`.", lambda one: one.entry["command"]),
         "transactions": ("count | In each epoch.", lambda one: one.entry["transactions"]),
         "epochs": ("count | Epochs in which all of them were done.", lambda one: len(one.used_ns)),
-        "used_ns_max": (
-            "ns | Longest time from the beginning of the slot to its last reply; null if there was none.",
-            lambda one: one.longest_ns,
-        ),
+        "used_ns_max": "ns | Longest time from the beginning of the slot to its last reply; null if there was none.",
         "slack_ns_min": (
             "ns | What that leaves of the slot; below 0 it was overrun.",
-            lambda one: None if one.longest_ns is None else one.length_ns - one.longest_ns,
+            lambda one: None if one.used_ns_max is None else one.length_ns - one.used_ns_max,
         ),
         "overruns": (
             "count | Epochs in which it was.",
@@ -168,10 +165,7 @@ HOSTS = table(
             "MB/s | Received over its length.",
             lambda rows: rows.rate(rows.raw("terminal_bytes_received")),
         ),
-        "ended_ns": (
-            "ns | When its program ended; null if it has none, or has not ended.",
-            lambda rows: rows.ended_ns,
-        ),
+        "ended_ns": "ns | When its program ended; null if it has none, or has not ended.",
         "blocked_ns": (
             "ns | Back-pressure: time that it waited for a free place for a message.",
             time_ns("terminal_blocked_ticks"),
@@ -180,15 +174,9 @@ HOSTS = table(
             "0…1 | The same as a share of the window.",
             lambda rows: np.minimum(per(rows.ns("terminal_blocked_ticks"), rows.window_ns), 1.0),
         ),
-        "receiving_ns": (
-            "ns | Occupancy: time in which it had a message that was not complete; null where it was measured, for nobody sees a message come in.",
-            lambda rows: rows.receiving_ns,
-        ),
-        "receiving_share": ("0…1 | The same as a share of the window.", lambda rows: rows.receiving_share),
-        "unexpected_bytes_max": (
-            "B | Most bytes of messages that it had at a time and for which no receive was posted; null where it was measured.",
-            lambda rows: rows.unexpected_bytes,
-        ),
+        "receiving_ns": "ns | Occupancy: time in which it had a message that was not complete; null where it was measured, for nobody sees a message come in.",
+        "receiving_share": "0…1 | The same as a share of the window.",
+        "unexpected_bytes_max": "B | Most bytes of messages that it had at a time and for which no receive was posted; null where it was measured.",
     },
 )
 
@@ -203,18 +191,12 @@ MESSAGES = table(
         ),
         "source": (
             "text | Terminal that sent it; of a read, the one whose memory it was in.",
-            lambda rows: rows.terminals[rows.count("message_source")],
+            terminal("message_source"),
         ),
-        "target": (
-            "text | Terminal that received it.",
-            lambda rows: rows.terminals[rows.count("message_target")],
-        ),
+        "target": ("text | Terminal that received it.", terminal("message_target")),
         "bytes": ("B | Its size.", count("message_bytes")),
-        "tag": ("number | Its tag; null when it has none.", lambda rows: rows.tag),
-        "event": (
-            "number | The event that it is a part of; null when it is of none.",
-            lambda rows: rows.event,
-        ),
+        "tag": "number | Its tag; null when it has none.",
+        "event": "number | The event that it is a part of; null when it is of none.",
         "made_ns": ("ns | When its send began.", lambda rows: rows.moment_ns("made")),
         "sent_ns": (
             "ns | When the protocol had finished with it at its sender; measured: when the program saw that.",
@@ -243,22 +225,13 @@ MESSAGE_FLOWS = table(
         "target": ("text | Terminal that received.", lambda rows: rows.end("target")),
         "messages": ("count | Messages received in the measuring window.", lambda rows: rows.number),
         "bytes": ("B | Their size together.", lambda rows: rows.size),
-        "mbytes_per_s": (
-            "MB/s | Bytes over the length of the measuring window.",
-            lambda rows: rows.rate(rows.size),
-        ),
+        "mbytes_per_s": "MB/s | Bytes over the length of the measuring window.",
         "share": (
             "0…1 | Bytes of this pair over the bytes of all.",
             lambda rows: rows.share_of_all(rows.size),
         ),
-        "latency_ns_mean": (
-            "ns | Mean message latency, from made to received.",
-            lambda rows: rows.latency_ns_mean,
-        ),
-        "latency_ns_max": (
-            "ns | Longest message latency.",
-            lambda rows: rows.own("latency_max_ticks") * rows.tick_ns,
-        ),
+        "latency_ns_mean": "ns | Mean message latency, from made to received.",
+        "latency_ns_max": "ns | Longest message latency.",
     },
 )
 
@@ -267,10 +240,7 @@ MARKS = table(
     "Marks",
     "One row per mark that a program came to, in the order of time.",
     {
-        "terminal": (
-            "text | Name of the terminal.",
-            lambda rows: rows.terminals[rows.count("mark_terminal")],
-        ),
+        "terminal": ("text | Name of the terminal.", terminal("mark_terminal")),
         "mark": ("number | Number of the mark.", count("mark_tag")),
         "at_ns": ("ns | When.", lambda rows: rows.count("mark_ticks") * rows.tick_ns),
     },

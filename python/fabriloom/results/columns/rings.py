@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+
+from ..tables import per
 from .column import count, of_summary, share, table, time_ns
 
 RING_SUMMARY = table(
@@ -86,14 +89,8 @@ RING_LINKS = table(
             "count | Symbols of 2 B of packets and echoes, with their idle symbols.",
             count("link_characters"),
         ),
-        "utilisation": (
-            "0…1 | Share of the time in which the link was in use.",
-            lambda rows: rows.utilisation,
-        ),
-        "data_share": (
-            "0…1 | Share for packets that were sent for the first time.",
-            lambda rows: rows.data_share,
-        ),
+        "utilisation": "0…1 | Share of the time in which the link was in use.",
+        "data_share": "0…1 | Share for packets that were sent for the first time.",
         "retry_share": ("0…1 | Share for packets that were sent again.", share("link_retry_ticks")),
         "echo_share": ("0…1 | Share for echoes.", share("link_echo_ticks")),
         "mbytes_per_s": (
@@ -159,18 +156,21 @@ BUSES = table(
     "One row per switch of a network of rings.",
     {
         "switch": ("text | Name of the switch.", lambda rows: rows.graph.switch_names),
-        "ports": ("count | Its ports.", lambda rows: rows.ports),
-        "buses": ("count | Its buses.", lambda rows: rows.buses),
+        "ports": ("count | Its ports.", lambda rows: np.diff(rows.graph.own_rings.port_start)),
+        "buses": ("count | Its buses.", lambda rows: rows.graph.own_rings.bus_count),
         "transfers": ("count | Packets moved from port to port.", count("bus_transfers")),
         "utilisation": (
             "0…1 | Share of the time in which its buses were in use, on average.",
-            lambda rows: rows.utilisation,
+            lambda rows: rows.bus_utilisation,
         ),
         "waiting_ns": (
             "ns | Time that packets waited for a bus or a place behind it; summed.",
             time_ns("bus_wait_ticks"),
         ),
-        "waiting_ns_mean": ("ns | The same per packet.", lambda rows: rows.waiting_ns_mean),
+        "waiting_ns_mean": (
+            "ns | The same per packet.",
+            lambda rows: per(rows.ns("bus_wait_ticks"), rows.count("bus_transfers")),
+        ),
     },
 )
 

@@ -3,10 +3,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ..tables import per
-from .column import Said, count, percentiles, share, table, time_ns
+from .column import Said, count, percentiles, share, table, terminal, time_ns
 
 # The keys of the summary of a run, and those of ``fabriloom check``.
 
@@ -181,10 +183,7 @@ LINKS = table(
             "count | Header and payload characters and ends of packet sent.",
             count("link_characters"),
         ),
-        "utilisation": (
-            "0…1 | Share of the time in which the wire was occupied, share of flow-control characters included.",
-            lambda rows: rows.utilisation,
-        ),
+        "utilisation": "0…1 | Share of the time in which the wire was occupied, share of flow-control characters included.",
         "blocked_share": (
             "0…1 | Share of the time in which the wire stood still within a packet.",
             share("link_stalled_ticks"),
@@ -194,7 +193,7 @@ LINKS = table(
             "ns | Time that packets, at the front of their input buffer, waited for the link; summed.",
             time_ns("link_wait_ticks"),
         ),
-        "waiting_ns_mean": ("ns | The same per packet.", lambda rows: rows.waiting_ns_mean),
+        "waiting_ns_mean": "ns | The same per packet.",
         "stored_most": (
             "count | Most flits of complete packets at a time in an input buffer at the end of the link, where switches pause their senders; 0 elsewhere.",
             count("link_most_stored"),
@@ -207,20 +206,11 @@ LANES = table(
     "Lanes",
     "One row per lane (virtual channel) of a link out of a switch, in networks whose lanes have frames, priorities, reservations or tables.",
     {
-        "link": ("text | Name of the link.", lambda rows: rows.links),
+        "link": "text | Name of the link.",
         "lane": ("count | Number of the lane.", lambda rows: rows.shown % rows.lanes),
-        "utilisation": (
-            "0…1 | Share of the time in which the lane had the wire, with the beginnings and ends of its frames.",
-            lambda rows: rows.used,
-        ),
-        "reserved": (
-            "0…1 | Share that is reserved for it; null if nothing is reserved on this network.",
-            lambda rows: rows.reserved,
-        ),
-        "beyond_reserved": (
-            "-1…1 | Utilisation less reserved: below 0 a lane had less than its reservation, because it had nothing to send, no credit, or because others may send before it.",
-            lambda rows: rows.beyond,
-        ),
+        "utilisation": "0…1 | Share of the time in which the lane had the wire, with the beginnings and ends of its frames.",
+        "reserved": "0…1 | Share that is reserved for it; null if nothing is reserved on this network.",
+        "beyond_reserved": "-1…1 | Utilisation less reserved: below 0 a lane had less than its reservation, because it had nothing to send, no credit, or because others may send before it.",
     },
 )
 
@@ -233,23 +223,14 @@ FLOWS = table(
         "target": ("text | Terminal that received.", lambda rows: rows.end("target")),
         "packets": ("count | Packets delivered in the measuring window.", lambda rows: rows.number),
         "bytes": ("B | Their payload.", lambda rows: rows.size),
-        "mbytes_per_s": (
-            "MB/s | Payload over the length of the measuring window.",
-            lambda rows: rows.rate(rows.size),
-        ),
+        "mbytes_per_s": "MB/s | Payload over the length of the measuring window.",
         "share": (
             "0…1 | Payload of this flow over the payload of all.",
             lambda rows: rows.share_of_all(rows.size),
         ),
-        "latency_ns_mean": ("ns | Mean network latency.", lambda rows: rows.latency_ns_mean),
-        "latency_ns_max": (
-            "ns | Longest network latency.",
-            lambda rows: rows.own("latency_max_ticks") * rows.tick_ns,
-        ),
-        "bound_ns": (
-            "ns | No packet of the flow takes longer, in any run, see `fabriloom bound`; null where there is no bound, and for more than 512 flows.",
-            lambda rows: rows.bound_ns,
-        ),
+        "latency_ns_mean": "ns | Mean network latency.",
+        "latency_ns_max": "ns | Longest network latency.",
+        "bound_ns": "ns | No packet of the flow takes longer, in any run, see `fabriloom bound`; null where there is no bound, and for more than 512 flows.",
     },
 )
 
@@ -258,7 +239,7 @@ COMPLETIONS = table(
     "Completion of flows",
     "One row per flow of the pattern `flows`, in the order of their sources: its packets in the whole run, warm-up included. A packet for several terminals counts once per copy.",
     {
-        "flow": ("text | Its name, or its two ends.", lambda rows: rows.names),
+        "flow": "text | Its name, or its two ends.",
         "source": ("text | Terminal that sends.", lambda rows: rows.end("source")),
         "target": ("text | Terminal that receives.", lambda rows: rows.end("target")),
         "created": ("count | Packets created.", lambda rows: rows.own("made")),
@@ -268,27 +249,12 @@ COMPLETIONS = table(
             lambda rows: rows.own("refused"),
         ),
         "lost": ("count | Packets lost by faults, or removed.", lambda rows: rows.own("lost")),
-        "under_way": (
-            "count | Packets that wait at the source or travel at the end of the run.",
-            lambda rows: rows.under_way,
-        ),
+        "under_way": "count | Packets that wait at the source or travel at the end of the run.",
         "bytes": ("B | Payload delivered.", lambda rows: rows.size),
-        "first_created_ns": (
-            "ns | When the first packet was created; null if none was.",
-            lambda rows: rows.first_ns,
-        ),
-        "last_delivered_ns": (
-            "ns | When the last of those that arrived was delivered; null if none was.",
-            lambda rows: rows.last_ns,
-        ),
-        "completion_ns": (
-            "ns | From the first to the last of these moments, for a flow with `stop` or `count` that has ended and of which every packet has arrived; otherwise null.",
-            lambda rows: rows.completion_ns,
-        ),
-        "mbytes_per_s": (
-            "MB/s | Payload delivered over the time between these moments.",
-            lambda rows: rows.mbytes_per_s,
-        ),
+        "first_created_ns": "ns | When the first packet was created; null if none was.",
+        "last_delivered_ns": "ns | When the last of those that arrived was delivered; null if none was.",
+        "completion_ns": "ns | From the first to the last of these moments, for a flow with `stop` or `count` that has ended and of which every packet has arrived; otherwise null.",
+        "mbytes_per_s": "MB/s | Payload delivered over the time between these moments.",
     },
 )
 
@@ -334,6 +300,12 @@ OVER_TIME = table(
     },
 )
 
+
+def _longer(rows: Any) -> Any:
+    counts = rows.count("latency_counts")
+    return per(counts.sum() - np.cumsum(counts), float(counts.sum()))
+
+
 CCDF = table(
     "ccdf",
     "Complementary cumulative latency",
@@ -344,7 +316,7 @@ CCDF = table(
             "count | Packets in the histogram bin of which this is the middle.",
             count("latency_counts"),
         ),
-        "share_longer": ("0…1 | Share of the packets that took longer.", lambda rows: rows.share_longer),
+        "share_longer": ("0…1 | Share of the packets that took longer.", _longer),
     },
 )
 
@@ -357,8 +329,8 @@ TRACE = table(
             "number | Number of the packet, from 0, in the order of delivery.",
             lambda rows: np.arange(len(rows.raw("trace_source"))),
         ),
-        "source": ("text | Terminal that sent it.", lambda rows: rows.end("source")),
-        "target": ("text | Terminal that received it.", lambda rows: rows.end("target")),
+        "source": ("text | Terminal that sent it.", terminal("trace_source")),
+        "target": ("text | Terminal that received it.", terminal("trace_target")),
         "length_bytes": ("B | Payload.", count("trace_length")),
         "created_ns": ("ns | Creation at the source.", time_ns("trace_created_ticks")),
         "started_ns": (
@@ -366,6 +338,11 @@ TRACE = table(
             time_ns("trace_started_ticks"),
         ),
         "delivered_ns": ("ns | End of packet received.", time_ns("trace_delivered_ticks")),
-        "latency_ns": ("ns | From started to delivered.", lambda rows: rows.latency_ns),
+        "latency_ns": (
+            "ns | From started to delivered.",
+            lambda rows: (
+                (rows.count("trace_delivered_ticks") - rows.count("trace_started_ticks")) * rows.tick_ns
+            ),
+        ),
     },
 )

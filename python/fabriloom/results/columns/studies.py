@@ -99,7 +99,7 @@ SEEDS = table(
     {
         "quantity": ("text | Name of the column of the table of points.", lambda one: one.name),
         "runs": ("count | Runs in which it could be measured.", lambda one: len(one.values)),
-        "mean": ("unit | Mean over seeds, every run counted once.", lambda one: one.mean),
+        "mean": "unit | Mean over seeds, every run counted once.",
         "ci95": (
             "unit | Half-width of its 95 % confidence interval over seeds, by Student's t.",
             lambda one: one.half,
@@ -110,10 +110,7 @@ SEEDS = table(
         ),
         "least": ("unit | The least of all runs.", lambda one: float(one.values.min())),
         "greatest": ("unit | The greatest of all runs.", lambda one: float(one.values.max())),
-        "holding": (
-            "count | Runs whose own 95 % interval contains the mean over seeds: about 19 of 20 if these intervals can be trusted; null for numbers without one.",
-            lambda one: one.holding,
-        ),
+        "holding": "count | Runs whose own 95 % interval contains the mean over seeds: about 19 of 20 if these intervals can be trusted; null for numbers without one.",
     },
 )
 
@@ -182,32 +179,17 @@ REQUIREMENTS = table(
             "ns | The requirement: longest time allowed from the creation of a packet at its source to its delivery.",
             lambda seen: seen.of.requirement_ns,
         ),
-        "verdict": (
-            "text | `missed`: a packet of this run took longer, or will never arrive; `guaranteed`: none can; `met`: none did, but it is not guaranteed; `unknown`: nothing was seen, or the run stood still, and nothing is guaranteed.",
-            lambda seen: seen.verdict,
-        ),
-        "packets": ("count | Packets delivered in the measuring window.", lambda seen: seen.packets),
-        "lost_packets": (
-            "count | Packets of the whole run that never arrive: lost by faults, removed, or refused by a full queue.",
-            lambda seen: seen.lost,
-        ),
-        "total_latency_ns_p99_99": (
-            "ns | 99.99 % of them did not take longer from making to delivery.",
-            lambda seen: seen.p99_99_ns,
-        ),
-        "total_latency_ns_max": ("ns | The longest of them.", lambda seen: seen.longest_ns),
-        "margin": (
-            "ratio | Share of the requirement that the longest leaves, or a packet that is under way longer; below 0 it is missed. Null if a packet never arrives.",
-            lambda seen: seen.margin,
-        ),
+        "verdict": "text | `missed`: a packet of this run took longer, or will never arrive; `guaranteed`: none can; `met`: none did, but it is not guaranteed; `unknown`: nothing was seen, or the run stood still, and nothing is guaranteed.",
+        "packets": "count | Packets delivered in the measuring window.",
+        "lost_packets": "count | Packets of the whole run that never arrive: lost by faults, removed, or refused by a full queue.",
+        "total_latency_ns_p99_99": "ns | 99.99 % of them did not take longer from making to delivery.",
+        "total_latency_ns_max": "ns | The longest of them.",
+        "margin": "ratio | Share of the requirement that the longest leaves, or a packet that is under way longer; below 0 it is missed. Null if a packet never arrives.",
         "bound_ns": (
             "ns | No packet takes longer from making to delivery, in any run; null where there is no such time.",
             lambda seen: seen.of.bound_ns,
         ),
-        "bound_margin": (
-            "ratio | Share of the requirement that the bound leaves; below 0 it is not guaranteed.",
-            lambda seen: seen.bound_margin,
-        ),
+        "bound_margin": "ratio | Share of the requirement that the bound leaves; below 0 it is not guaranteed.",
         "no_bound": ("text | Why there is no bound; else empty.", lambda seen: seen.of.no_bound),
     },
 )
@@ -217,33 +199,15 @@ BOUNDS = table(
     "Guaranteed delays",
     "One row per flow, the largest bound first; packets of another length between the same terminals are another one (`flows` in the JSON of `fabriloom bound`, whose `largest` has the parts of one bound).",
     {
-        "source": ("text | Terminal that sends.", lambda one: one.source),
-        "target": ("text | Terminal that receives.", lambda one: one.target),
-        "packet_bytes": ("B | Payload of the longest packet.", lambda one: one.packet_bytes),
-        "bound_ns": (
-            "ns | No packet of the flow takes longer from its dispatch to its delivery, whenever packets are made; null where only periods give a bound.",
-            lambda one: one.bound_ns,
-        ),
-        "found_ns": (
-            "ns | The longest delay seen in runs that look for late packets; null if the flow was not tried.",
-            lambda one: one.found_ns,
-        ),
-        "found_share": (
-            "0…1 | `found_ns / bound_ns`: the nearer to 1, the tighter the bound.",
-            lambda one: one.found_share,
-        ),
-        "periods_ns": (
-            "ns | Upper bound from the creation of a packet to its delivery, if all interfering flows keep their periods; null without such a bound.",
-            lambda one: one.periods_ns,
-        ),
-        "periods_found_ns": (
-            "ns | The longest such time seen in runs that keep the periods, with other phases; null without runs.",
-            lambda one: one.periods_found_ns,
-        ),
-        "periods_found_share": (
-            "0…1 | `periods_found_ns / periods_ns`.",
-            lambda one: one.periods_found_share,
-        ),
+        "source": "text | Terminal that sends.",
+        "target": "text | Terminal that receives.",
+        "packet_bytes": "B | Payload of the longest packet.",
+        "bound_ns": "ns | No packet of the flow takes longer from its dispatch to its delivery, whenever packets are made; null where only periods give a bound.",
+        "found_ns": "ns | The longest delay seen in runs that look for late packets; null if the flow was not tried.",
+        "found_share": "0…1 | `found_ns / bound_ns`: the nearer to 1, the tighter the bound.",
+        "periods_ns": "ns | Upper bound from the creation of a packet to its delivery, if all interfering flows keep their periods; null without such a bound.",
+        "periods_found_ns": "ns | The longest such time seen in runs that keep the periods, with other phases; null without runs.",
+        "periods_found_share": "0…1 | `periods_found_ns / periods_ns`.",
     },
 )
 
@@ -274,10 +238,7 @@ CANDIDATES = table(
             "count | Places for terminals.",
             lambda one: one.of.candidate.shape.terminals // one.of.candidate.ports_each,
         ),
-        "status": (
-            "text | `met`: meets everything; `refused`; `not simulated`: enough cheaper or likelier ones meet everything.",
-            lambda one: one.status,
-        ),
+        "status": "text | `met`: meets everything; `refused`; `not simulated`: enough cheaper or likelier ones meet everything.",
         "cost": (
             "unit | By the costs of the requirements; without metres of cables if not built.",
             lambda one: one.of.cost,
