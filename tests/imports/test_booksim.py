@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -115,6 +116,26 @@ def test_a_network_of_any_shape_goes_the_ways_of_booksim(tmp_path: Path) -> None
     assert {"r0,n2,r0>r1", "r1,n2,r1>r3", "r2,n0,r2>r0", "r3,n0,r3>r1", "r1,n1,r1>n1"} <= {*rows}
     assert len(rows) == 17
     assert compile(load(tmp_path / "scenario.toml")).graph.links == 18
+
+
+def test_a_latency_behind_a_node_is_not_what_booksim_takes(tmp_path: Path) -> None:
+    (tmp_path / "net").write_text("router 0 node 0 router 1\nrouter 1 node 1 5\nrouter 1 node 2 1\n")
+    [remark] = imports.anynet([tmp_path / "net"]).remarks
+    assert remark.endswith(
+        "net:2: the latency behind node 1 (and 1 more) is taken for that of its link; BookSim gives it to a "
+        "channel from router 1 to router 1, and adds one if there is none"
+    )
+
+
+def test_a_large_network_of_any_shape_has_no_routes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("fabriloom.imports.anynet"), "_MOST_ROUTES", 3)
+    (tmp_path / "net").write_text("router 0 node 0 router 1 4\nrouter 1 node 1\n")
+    found, scenario = written(
+        tmp_path, REST + "topology = anynet; network_file = net; routing_function = min;"
+    )
+    assert "too large for BookSim's routes" in found.remarks[0]
+    assert scenario["routing"] == {"kind": "shortest-path", "next_hops": "first"}
+    assert compile(load(tmp_path / "scenario.toml")).graph.terminals == 2
 
 
 def test_latencies_of_channels(tmp_path: Path) -> None:
