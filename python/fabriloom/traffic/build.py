@@ -213,9 +213,7 @@ def _aim(
     if kind == "hot-spot":
         return _hot_spot(network, terminals, pattern, sending), everyone
     if kind == "matrix":
-        from fabriloom.traffic.pairs import matrix
-
-        columns, share = matrix(terminals, pattern)
+        columns, share = pairs.matrix(terminals, pattern)
         return {"source_target": np.full(count, kinds.WEIGHTED, np.uint8), **columns}, share
     if kind == "local":
         target = receivers.local_partners(network, terminals, pattern, seed)
@@ -282,7 +280,7 @@ def _permutation(
     network: kinds.Network, terminals: Terminals, pattern: kinds.Settings, seed: int
 ) -> kinds.Ints:
     if pattern.get("path"):
-        return _pairs_of_file(terminals, pattern["path"], different=True)
+        return pairs.pairs(terminals, pattern["path"], different=True)
     if pattern.get("random"):
         own = pattern.get("seed")
         drawing = receivers.exchanging if pattern["random"] == "pairs" else receivers.random
@@ -297,16 +295,10 @@ def _permutation(
     return target
 
 
-def _pairs_of_file(terminals: Terminals, path: str, different: bool) -> kinds.Ints:
-    from fabriloom.traffic.pairs import pairs
-
-    return pairs(terminals, path, different)
-
-
 def _map(network: kinds.Network, terminals: Terminals, pattern: kinds.Settings, seed: int) -> kinds.Ints:
     """Return fixed targets, several of which may be equal."""
     if pattern.get("path"):
-        return pairs.without_self(_pairs_of_file(terminals, pattern["path"], different=False))
+        return pairs.without_self(pairs.pairs(terminals, pattern["path"], different=False))
     if pattern.get("random"):
         own = pattern.get("seed")
         return receivers.drawn(network, seed if own is None else own)

@@ -73,11 +73,11 @@ def tail(
         return [Prose(title, f"There is no tail, because all latencies are equal: {each}.")] if each else []
     note += f" All equal, so not drawn: {each}." if each else ""
     times = [point[0] for one in series for point in one.points]
-    page = (
+    axes = (
         Axis("latency (µs)", log=max(times) > 10 * min(times) > 0),
         Axis("share that takes longer", log=True),
     )
-    return [Chart(title, *page, series, f"{note} Every line ends at the maximum.")]
+    return [Chart(title, *axes, series, f"{note} Every line ends at the maximum.")]
 
 
 def moments(moments_ns: Mapping[str, float], top: float) -> list[Series]:
@@ -460,6 +460,6 @@ def figures(lines: Sequence[Mapping[str, Any]]) -> list[Chart]:
             published += [[p["x"], p["y"], None, None, str(p["id"])] for p in line.get("published") or ()]
         if published:
             series.append(Series("published in the text", published, "published"))
-        page = Axis(x_quantity, "x" in log), Axis(y_quantity, "y" in log)
-        charts.append(Chart(f"Figure {figure}: {title}", *page, series))
+        axes = Axis(x_quantity, "x" in log), Axis(y_quantity, "y" in log)
+        charts.append(Chart(f"Figure {figure}: {title}", *axes, series))
     return charts
