@@ -543,7 +543,7 @@ APART = """<platform version="4.1"><zone id="z" routing="Full">
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        (APART, "1 routes of several links are left out"),
+        (APART, "routes of several links are left out (1): "),
         ('<platform version="4.1"><actor host="a" function="f"/></platform>', "of this deployment"),
     ],
 )
