@@ -96,8 +96,10 @@ def test_a_run_imports_nothing_that_it_does_not_need(file: Path) -> None:
     assert "fabriloom._native" in loaded
     heavy = {"polars", "networkx", "matplotlib", "jinja2", "starlette", "uvicorn", "yaml"}
     needless = {"ssl", "http.client", "urllib.request", "email.parser"}
-    sections = {f"fabriloom.scenario.sections.{name}" for name in ("codes", "fault", "interface", "program")}
-    assert not loaded & {*heavy, *needless, *sections}
+    unread = ("interface", "program", "protocol", "ring_technology")
+    sections = {f"fabriloom.scenario.sections.{name}" for name in unread}
+    readers = {"fabriloom.reading.parquet", "fabriloom.traffic.tables"}
+    assert not loaded & {*heavy, *needless, *sections, *readers}
 
 
 def test_a_run_builds_the_checks_of_few_sections(file: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -64,15 +65,20 @@ def test_nodes_have_their_places(tmp_path: Path) -> None:
 
 
 NETWORKS = [
-    ("topology = torus; k = 4; n = 2; routing_function = dim_order;", 0, 16),
+    ("topology = torus; k = 4; n = 2; routing_function = dim_order;", 1, 16),
+    ("topology = torus; k = 3; n = 2; routing_function = dim_order;", 0, 9),
+    ("topology = torus; k = 2; n = 2; routing_function = dim_order;", 1, 4),
+    ("topology = torus; k = 2; n = 1; routing_function = valiant; num_vcs = 1;", 2, 2),
+    ("topology = torus; k = 5; n = 1; routing_function = dim_order_bal; num_vcs = 1;", 2, 5),
     ("topology = cmesh; k = 2; n = 2; c = 4; routing_function = dor_no_express; use_noc_latency = 0;", 0, 16),
     ("topology = fly; k = 2; n = 3; routing_function = dest_tag;", 0, 8),
     ("topology = fattree; k = 2; n = 3; routing_function = anca;", 1, 8),
     ("topology = fattree; k = 2; n = 3; routing_function = nca;", 1, 8),
     ("topology = flatfly; k = 2; n = 2; c = 2; routing_function = ran_min; use_noc_latency = 0;", 0, 8),
-    ("topology = flatfly; k = 2; n = 2; c = 2; routing_function = ugal; use_noc_latency = 0;", 0, 8),
-    ("topology = mesh; k = 2; n = 2; routing_function = valiant;", 0, 4),
+    ("topology = flatfly; k = 2; n = 2; c = 2; routing_function = ugal; use_noc_latency = 0;", 1, 8),
+    ("topology = mesh; k = 2; n = 2; routing_function = valiant;", 1, 4),
     ("topology = dragonflynew; k = 1; n = 1; routing_function = min;", 1, 6),
+    ("topology = dragonflynew; k = 1; n = 1; routing_function = min; num_vcs = 1;", 2, 6),
     ("topology = dragonflynew; k = 1; n = 1; routing_function = ugal; num_vcs = 3;", 1, 6),
     ("topology = anynet; network_file = net; routing_function = min;", 0, 3),
     ("topology = mesh; k = 3; n = 1; routing_function = planar_adapt; sim_power = 1; new_field = 2;", 2, 3),
@@ -86,6 +92,21 @@ def test_a_network(text: str, remarks: int, terminals: int, tmp_path: Path) -> N
     found, _ = written(tmp_path, REST + text)
     assert len(found.remarks) == remarks, found.remarks
     assert compile(load(tmp_path / "scenario.toml")).network.graph.terminals == terminals
+
+
+def test_a_torus_of_two_has_two_cables_between_neighbours(tmp_path: Path) -> None:
+    """BookSim joins them by a channel each way round."""
+    text = "topology = torus; k = 2; n = 2; routing_function = dim_order;"
+    found, scenario = written(tmp_path, REST + text)
+    assert found.summary()[2] == ("cables", "12")
+    assert scenario["routing"] == {"kind": "dimension-order"}
+    assert run(load(tmp_path / "scenario.toml")).summary["packets"]["delivered"] > 0
+
+
+def test_ugal_of_a_flattened_butterfly_has_the_threshold_of_booksim(tmp_path: Path) -> None:
+    text = "topology = flatfly; k = 2; n = 2; c = 2; routing_function = ugal;"
+    _, scenario = written(tmp_path, REST + text)
+    assert scenario["routing"] == {"kind": "ugal", "threshold": 2}
 
 
 ORDERS = [
@@ -115,6 +136,26 @@ def test_a_network_of_any_shape_goes_the_ways_of_booksim(tmp_path: Path) -> None
     assert {"r0,n2,r0>r1", "r1,n2,r1>r3", "r2,n0,r2>r0", "r3,n0,r3>r1", "r1,n1,r1>n1"} <= {*rows}
     assert len(rows) == 17
     assert compile(load(tmp_path / "scenario.toml")).graph.links == 18
+
+
+def test_a_latency_behind_a_node_is_not_what_booksim_takes(tmp_path: Path) -> None:
+    (tmp_path / "net").write_text("router 0 node 0 router 1\nrouter 1 node 1 5\nrouter 1 node 2 1\n")
+    [remark] = imports.anynet([tmp_path / "net"]).remarks
+    assert remark.endswith(
+        "net:2: the latency behind node 1 (and 1 more) is taken for that of its link; BookSim gives it to a "
+        "channel from router 1 to router 1, and adds one if there is none"
+    )
+
+
+def test_a_large_network_of_any_shape_has_no_routes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(import_module("fabriloom.imports.anynet"), "_MOST_ROUTES", 3)
+    (tmp_path / "net").write_text("router 0 node 0 router 1 4\nrouter 1 node 1\n")
+    found, scenario = written(
+        tmp_path, REST + "topology = anynet; network_file = net; routing_function = min;"
+    )
+    assert "too large for BookSim's routes" in found.remarks[0]
+    assert scenario["routing"] == {"kind": "shortest-path", "next_hops": "first"}
+    assert compile(load(tmp_path / "scenario.toml")).graph.terminals == 2
 
 
 def test_latencies_of_channels(tmp_path: Path) -> None:

@@ -518,6 +518,7 @@ def test_a_wrong_list_of_packets_is_pointed_at(
         ("anynet", ANYNET + "router 3 node 4 node 5\n", "falls into 2 parts", 4),
         ("anynet", ANYNET + "node 3 router 1\n", "node 3 is joined already (line 3)", 4),
         ("anynet", "router 0 router 0\n", "joined to itself", 1),
+        ("anynet", "node 0 router 0\nNode 1 Router 0 4\n", "begins with a node has no latency", 2),
         ("anynet", "router 0 node 0 0\n", '"0" is no whole number from 1', 1),
         ("hpcc", HPCC.replace("5 2 4", "5 2 5"), "5 links are announced, 4 follow", 1),
         ("hpcc", HPCC.replace("100Gbps", "100Gb/s", 1), '"100Gb/s" is no rate', 3),
@@ -542,7 +543,7 @@ APART = """<platform version="4.1"><zone id="z" routing="Full">
 @pytest.mark.parametrize(
     ("text", "hint"),
     [
-        (APART, "1 routes of several links are left out"),
+        (APART, "routes of several links are left out (1): "),
         ('<platform version="4.1"><actor host="a" function="f"/></platform>', "of this deployment"),
     ],
 )

@@ -18,6 +18,7 @@ from fabriloom.studies.links.loads import channel_load, full_at
 
 CLOS = {"kind": "clos", "terminals": 64}
 GRID = {"kind": "grid", "shape": [2, 3], "terminals_per_switch": 2}
+MIXED: dict[str, dict[str, int]] = {"crossbar": {"terminals": 2}, "cable": {}}
 SWITCH = {"kind": "sci-switch", "ports": 4, "terminals_per_ring": 2}
 
 
@@ -255,6 +256,10 @@ def test_what_cannot_be_looked_at() -> None:
         failures.look(compile(Scenario.from_dict({"topology": {"kind": "sci-ring", "terminals": 600}})))
     with pytest.raises(ScenarioError, match="universal"):
         ways(CLOS, routing={"universal": True})
+    mixed = [{"name": name, "network": {"kind": name, **more}} for name, more in MIXED.items()]
+    for topology in ({"kind": "cable"}, {"kind": "planes", "planes": mixed}):
+        with pytest.raises(ScenarioError, match="a cable joins two terminals"):
+            found(topology)
 
 
 @pytest.mark.parametrize("choice", ["round-robin", "destination", "nominal"])

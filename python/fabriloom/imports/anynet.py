@@ -1,15 +1,17 @@
 """BookSim's ``anynet`` files: ``router 0 node 0 node 1 5 router 1 4``, latencies in cycles.
 
 A number behind a router is the latency from the first router to that one; behind a node it is that of both
-directions; 1 if there is none, and for the way back of which no line speaks. A line may also name a node
-and its router. Routers are switches ``r0``, nodes are terminals ``n0``. Routes are BookSim's: of the least
-latency; of equal ones that which its search finds first.
+directions, though BookSim itself gives it to a channel between routers; 1 if there is none, and for the way
+back of which no line speaks. A line may also name a node and its router. Routers are switches ``r0``, nodes
+are terminals ``n0``. Routes are BookSim's: of the least latency; of equal ones that which its search finds
+first.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .common import Fabric, Imported, Lines, Route, only
@@ -21,17 +23,25 @@ _MOST_ROUTES = 1 << 21
 _HINT = "write lines such as: router 0 node 0 router 1 4"
 
 
+@dataclass
+class _Read:
+    """What the lines say."""
+
+    ways: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    """From router to router: latency and line."""
+    nodes: dict[int, tuple[int, int, int]] = field(default_factory=dict)
+    """Per node: router, latency and line."""
+    timed: dict[int, int] = field(default_factory=dict)
+    """Per node with a latency: the line."""
+
+
 def anynet(files: Sequence[Path]) -> Imported:
     """Read a network."""
-    lines = Lines(only(files, "a network"))
-    fabric, ways, nodes = (
-        Fabric(lines),
-        dict[tuple[int, int], tuple[int, int]](),
-        dict[int, tuple[int, int, int]](),
-    )
+    lines, read = Lines(only(files, "a network")), _Read()
+    fabric, ways, nodes = Fabric(lines), read.ways, read.nodes
     for number, whole in lines:
-        if words := whole.lower().split():
-            _line(lines, number, words, ways, nodes)
+        if words := whole.split():
+            _line(lines, number, words, read)
     routers = sorted({router for pair in ways for router in pair} | {router for router, *_ in nodes.values()})
     first = {router: line for (a, b), (_, line) in reversed(ways.items()) for router in (a, b)}
     first |= {router: line for router, _, line in nodes.values()}
@@ -52,13 +62,25 @@ def anynet(files: Sequence[Path]) -> Imported:
     sections = (
         '[technology]\npreset = "generic"\ncycle = "1 ns"\n\n[traffic]\npattern = "uniform"\nload = 0.3\n'
     )
-    graph, remarks = fabric.graph(), tuple[str, ...]()
+    graph, routes, remarks = fabric.graph(), list[Route](), _remarks(lines, read)
     if len(routers) * max(len(nodes), 2 * len(ways)) > _MOST_ROUTES:
-        routes = list[Route]()
-        remarks = (f"{lines.path}: too large for BookSim's routes; those of the fewest links are taken",)
+        remarks.append(f"{lines.path}: too large for BookSim's routes; those of the fewest links are taken")
     else:
         routes = _routes(routers, ways, nodes)
-    return Imported("anynet", graph, routes, sections, remarks)
+    return Imported("anynet", graph, routes, sections, tuple(remarks))
+
+
+def _remarks(lines: Lines, read: _Read) -> list[str]:
+    """Return what BookSim does not do as it says."""
+    if not read.timed:
+        return []
+    node, line = min(read.timed.items(), key=lambda item: item[1])
+    others = f" (and {len(read.timed) - 1} more)" if len(read.timed) > 1 else ""
+    instead = f"a channel from router {read.nodes[node][0]} to router {node}, and adds one if there is none"
+    return [
+        f"{lines.path}:{line}: the latency behind node {node}{others} is taken for that of its link; "
+        f"BookSim gives it to {instead}"
+    ]
 
 
 def _routes(
@@ -101,28 +123,12 @@ def _delay(cycles: int) -> dict[str, float]:
     return {"delay_ps": float((cycles - 1) * CYCLE_PS)} if cycles > 1 else {}
 
 
-def _line(
-    lines: Lines,
-    number: int,
-    words: list[str],
-    ways: dict[tuple[int, int], tuple[int, int]],
-    nodes: dict[int, tuple[int, int, int]],
-) -> None:
-    pairs: list[tuple[str, int, int]] = []
-    at = 0
-    while at < len(words):
-        if words[at] not in ("router", "node"):
-            lines.fail(number, f'"{words[at][:40]}" where router or node is meant', _HINT, words[at])
-        what, cycles = words[at], 1
-        if at + 1 >= len(words):
-            lines.fail(number, f"{what} without its number", _HINT, what)
-        name = lines.whole(number, words[at + 1], _HINT, 1 << 20)
-        at += 2
-        if at < len(words) and words[at].lstrip("-").isdecimal():
-            cycles = lines.whole(number, words[at], _HINT, _MOST_CYCLES, 1)
-            at += 1
-        pairs.append((what, name, cycles))
-    if [what for what, *_ in pairs] == ["node", "router"] and pairs[1][2] == 1:
+def _line(lines: Lines, number: int, words: list[str], read: _Read) -> None:
+    pairs = _pairs(lines, number, words)
+    if [what for what, *_ in pairs] == ["node", "router"]:
+        if pairs[1][2] is not None:
+            message = "a line that begins with a node has no latency"
+            lines.fail(number, message, f"write router {pairs[1][1]} node {pairs[0][1]} {pairs[1][2]}")
         pairs.reverse()
     if pairs[0][0] != "router" or len(pairs) < 2:
         lines.fail(number, "a line is a router and what it is joined to, or a node and its router", _HINT)
@@ -131,15 +137,36 @@ def _line(
         if what == "router" and name == router:
             lines.fail(number, f"router {router} is joined to itself", "name another one")
         if what == "router":
-            if (router, name) in ways:
-                before = ways[router, name][1]
+            if (router, name) in read.ways:
+                before = read.ways[router, name][1]
                 lines.fail(
                     number, f"router {router} has a link to router {name} already (line {before})", "keep one"
                 )
-            ways[router, name] = (cycles, number)
+            read.ways[router, name] = (cycles or 1, number)
             continue
-        if name in nodes and nodes[name][0] != router:
+        if name in read.nodes and read.nodes[name][0] != router:
             lines.fail(
-                number, f"node {name} is joined already (line {nodes[name][2]})", "a node has one router"
+                number, f"node {name} is joined already (line {read.nodes[name][2]})", "a node has one router"
             )
-        nodes[name] = (router, cycles, number)
+        read.nodes[name] = (router, cycles or 1, number)
+        if cycles is not None:
+            read.timed[name] = number
+
+
+def _pairs(lines: Lines, number: int, words: list[str]) -> list[tuple[str, int, int | None]]:
+    """Return what a line names: router or node, its number, and its latency if there is one."""
+    pairs: list[tuple[str, int, int | None]] = []
+    at = 0
+    while at < len(words):
+        what, cycles = words[at].lower(), None
+        if what not in ("router", "node"):
+            lines.fail(number, f'"{words[at][:40]}" where router or node is meant', _HINT, words[at])
+        if at + 1 >= len(words):
+            lines.fail(number, f"{what} without its number", _HINT, words[at])
+        name = lines.whole(number, words[at + 1], _HINT, 1 << 20)
+        at += 2
+        if at < len(words) and words[at].lstrip("-").isdecimal():
+            cycles = lines.whole(number, words[at], _HINT, _MOST_CYCLES, 1)
+            at += 1
+        pairs.append((what, name, cycles))
+    return pairs

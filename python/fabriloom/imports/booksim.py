@@ -27,17 +27,18 @@ from .packets import FLIT_BYTES
 
 _ORDER = {"kind": "dimension-order"}
 _DATELINE = {"kind": "dimension-order", "variant": "minimal", "lane_choice": "kept-dateline"}
+_PARTS = "by any shortest paths, with few lanes by up*/down* ones; BookSim goes in dimension order"
 _UP = "every destination has one upward link, drawn at each switch; BookSim draws one for each packet"
 ROUTINGS: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
     "mesh": {
         "dor": (_ORDER, ""),
         "dim_order": (_ORDER, ""),
-        "valiant": ({"kind": "valiant"}, ""),
+        "valiant": ({"kind": "valiant"}, _PARTS),
     },
     "torus": {
         "dim_order": (_DATELINE, ""),
         "dim_order_bal": (_DATELINE | {"lane_choice": "wide-dateline"}, "the lanes of wide-dateline"),
-        "valiant": ({"kind": "valiant"}, ""),
+        "valiant": ({"kind": "valiant"}, _PARTS),
     },
     "cmesh": {"dor_no_express": (_ORDER, ""), "dor": (_ORDER, "no express channels along the border")},
     "fly": {"dest_tag": ({"kind": "self-routing"}, "")},
@@ -47,8 +48,8 @@ ROUTINGS: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
     },
     "flatfly": {
         "ran_min": (_ORDER, ""),
-        "valiant": ({"kind": "valiant"}, ""),
-        "ugal": ({"kind": "ugal"}, ""),
+        "valiant": ({"kind": "valiant"}, _PARTS),
+        "ugal": ({"kind": "ugal", "threshold": 2}, _PARTS),
     },
     "dragonflynew": {
         "min": ({"kind": "hops"}, "a lane for each hop"),
@@ -85,7 +86,7 @@ def network(kind: str, sizes: dict[str, int], read: Imported | None) -> Network:
     shape = [k] * n
     topology: dict[str, Any] = {
         "mesh": {"kind": "grid", "shape": shape},
-        "torus": {"kind": "torus", "shape": shape},
+        "torus": {"kind": "torus", "shape": shape} | ({"links_per_edge": 2} if k == 2 else {}),
         "cmesh": {"kind": "grid", "shape": shape, "terminals_per_switch": c},
         "fly": {"kind": "banyan", "variant": "butterfly", "terminals": k**n, "base": k},
         "fattree": {"kind": "fat_tree", "arity": k, "levels": n},
@@ -232,6 +233,8 @@ _HINT = "write fields such as: topology = mesh;"
 _MOST_TERMINALS = 1 << 16
 _LANES_OF_DETOURS = 4
 """That a dragonfly needs if packets may go round; BookSim has three."""
+_SEVERAL_LANES = ("valiant", "ugal", "hops")
+"""Kinds of routing that need two."""
 
 
 @dataclass
@@ -381,10 +384,23 @@ def _routing(fields: Fields, kind: str, found: Network) -> None:
     else:
         routing, remark = next(iter(known.values()))
         fields.taken("routing_function", f"that of {next(iter(known))}")
-    order = found.routing if routing["kind"] == "dimension-order" else {}
-    found.routing = {"kind": "table", "path": "routes.csv"} if found.routes else routing | order
+    if routing["kind"] == "dimension-order":
+        routing = found.routing | (_around(fields, found, routing) if kind == "torus" else routing)
+    found.routing = {"kind": "table", "path": "routes.csv"} if found.routes else routing
     if remark:
         fields.remarks.append(f"line {fields.line('routing_function')}: {name}: {remark}")
+
+
+def _around(fields: Fields, found: Network, routing: dict[str, Any]) -> dict[str, Any]:
+    """Return the routing of a torus, and remark what BookSim draws for each packet."""
+    k = found.graph.layout["shape"][0]
+    if k == 2:
+        remark = "any free one of the two cables between neighbours, and any lane; BookSim draws a cable"
+    else:
+        remark = "one of two equally long ways round a ring for each pair of nodes; BookSim draws one"
+    if k % 2 == 0:
+        fields.remarks.append(f"k = {k}: {remark} for each packet")
+    return _ORDER if k == 2 else routing
 
 
 def _technology(fields: Fields, found: Network) -> dict[str, Any]:
@@ -406,6 +422,9 @@ def _technology(fields: Fields, found: Network) -> dict[str, Any]:
         "input_buffer_flits": fields.whole("vc_buf_size", 1 << 20, 1),
     }
     lanes = fields.whole("num_vcs", 1 << 10, 1)
+    if lanes == 1 and (found.routing["kind"] in _SEVERAL_LANES or "lane_choice" in found.routing):
+        lanes = 2
+        fields.taken("num_vcs", "2 lanes, the fewest that this routing has")
     if found.routing["kind"] == "ugal" and "groups" in found.graph.layout and lanes < _LANES_OF_DETOURS:
         lanes = _LANES_OF_DETOURS
         fields.taken("num_vcs", f"{lanes} lanes, one for each cable between groups and one more, twice")

@@ -86,7 +86,7 @@ def simgrid(files: Sequence[Path]) -> Imported:
     remarks.append(f"{lines.path}: links are shared by packets here, and not as a flow that has no packets")
     sections = fabric.switches() + '\n[traffic]\npattern = "uniform"\nload = 0.3\n'
     several = platform.left_out[_SEVERAL]
-    to_join = f"{several} {_SEVERAL} are left out: they do not say where these end; write one for each link"
+    to_join = f"{_SEVERAL} are left out ({several}): they do not say where these end; write one for each link"
     graph = fabric.graph(to_join) if several else fabric.graph()
     return Imported("simgrid", graph, [], sections, tuple(remarks))
 

@@ -40,7 +40,7 @@ def files(graph: Graph, arrays: Mapping[str, Any], tick_ps: float) -> dict[str, 
     found = dict[str, str]()
     ends = {frozenset(cable.ends) for cable in cables}
     rates = {rate for cable in cables for rate in cable.bits_per_s}
-    if len(ends) == len(cables) and len(rates) == 1:
+    if graph.switches and len(ends) == len(cables) and len(rates) == 1:
         found["network.anynet"] = _anynet(graph, cables)
     both = (number for cable in cables for number in (cable.bits_per_s, cable.delay_ps))
     if all(one == other for one, other in both):
@@ -74,8 +74,9 @@ def _anynet(graph: Graph, cables: list[_Cable]) -> str:
         for (one, other), cycles in zip(itertools.permutations(cable.ends), cable.cycles, strict=True):
             if one >= graph.switches:
                 continue
-            what, number = ("router", other) if other < graph.switches else ("node", other - graph.switches)
-            lines[one].append(f" {what} {number} {cycles}")
+            # BookSim takes a latency behind a node for that of a channel to the router of this number.
+            inner = other < graph.switches
+            lines[one].append(f" router {other} {cycles}" if inner else f" node {other - graph.switches}")
     return "".join(f"router {number}{''.join(parts)}\n" for number, parts in enumerate(lines))
 
 

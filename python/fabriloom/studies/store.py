@@ -157,7 +157,7 @@ _DIGITS = 24
 
 @cache
 def program(*more: Path) -> str:
-    """Return the checksum of the version and of all files that runs depend on; ``more``: others, or folders."""
+    """Return the checksum of version and files that a run depends on; ``more``: other files, or folders."""
     from .. import __version__
 
     digest = hashlib.sha256(__version__.encode())

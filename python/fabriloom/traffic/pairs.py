@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fabriloom.process.libraries import pl
-from fabriloom.traffic import tables
 from fabriloom.traffic.kinds import Columns, Ints, Settings, TrafficError
 from fabriloom.traffic.names import Terminals, repeated
 from fabriloom.traffic.packets import cumulative
+
+if TYPE_CHECKING:
+    from fabriloom.traffic import tables
 
 
 def shift(terminals: int, by: int) -> Ints:
@@ -154,6 +156,8 @@ _NAMES = {"source", "target", "from", "to", "destination", "weight", "rate"}
 def _entries(
     terminals: Terminals, path: str, value: str, include_self: bool
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    from fabriloom.traffic import tables
+
     first = tables.first_line(path)
     table = tables.read(path, header=first is None or not _NAMES.isdisjoint(first))
     if _NAMES.isdisjoint(first or table.frame.columns):
@@ -212,6 +216,8 @@ def pairs(terminals: Terminals, path: str, different: bool) -> np.ndarray:
 
     ``different``: no two may be equal, as in a permutation.
     """
+    from fabriloom.traffic import tables
+
     table = tables.read(path)
     table.only(("source", "target"))
     source = table.terminals(table.need("source")[0], terminals)

@@ -425,6 +425,6 @@ def figures(lines: Sequence[Mapping[str, Any]]) -> list[Chart]:
             published += [spot(p["x"], p["y"], str(p["id"])) for p in line.get("published") or ()]
         if published:
             series.append(Series("published in the text", published, "published"))
-        page = Axis(x_quantity, "x" in log), Axis(y_quantity, "y" in log)
-        charts.append(Chart(f"Figure {figure}: {title}", *page, series))
+        axes = Axis(x_quantity, "x" in log), Axis(y_quantity, "y" in log)
+        charts.append(Chart(f"Figure {figure}: {title}", *axes, series))
     return charts

@@ -32,6 +32,10 @@ class LinkWays:
             raise compiled.scenario.error(
                 message, ("routing", "universal"), "leave out --fault, or universal"
             )
+        graph = compiled.graph
+        if (graph.link_target[graph.terminal_out_links] >= graph.switches).any():
+            message = "failures are followed from switch to switch, and a cable joins two terminals"
+            raise compiled.scenario.error(message, ("topology",), "leave out --fault")
         if any(table.runs is not None for _, table in routes.planes):
             message = f"failures are looked at with at most {MOST_ENTRIES:,} pairs of switches"
             raise compiled.scenario.error(message, ("topology",), "leave out --fault, or take fewer switches")
