@@ -240,6 +240,26 @@ def test_what_yed_draws_is_passed_over(tmp_path):
     assert topology.file(path, terminals_per_switch=1).links == 6
 
 
+@pytest.mark.parametrize(
+    ("arrowheads", "attribute", "links"),
+    [
+        ('source="none" target="none"', "", 6),
+        ('source="standard" target="standard"', "", 6),
+        ('source="none" target="standard"', "", 5),
+        ('source="none" target="none"', ' directed="true"', 5),
+    ],
+)
+def test_an_edge_that_yed_draws_without_arrowheads_is_a_cable(arrowheads, attribute, links, tmp_path):
+    path = tmp_path / "yed.graphml"
+    path.write_text(
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://www.yworks.com/xml/graphml">'
+        '<key for="edge" id="d9" yfiles.type="edgegraphics"/><graph edgedefault="directed"><node id="n0"/>'
+        f'<node id="n1"/><edge source="n0" target="n1"{attribute}><data key="d9"><y:PolyLineEdge>'
+        f"<y:Arrows {arrowheads}/></y:PolyLineEdge></data></edge></graph></graphml>"
+    )
+    assert topology.file(path, terminals_per_switch=1).links == links
+
+
 TERMINALS = "kind,source,target\nterminal,x,a\nterminal,y,a\n"
 BAD = {
     "empty.csv": ("", "the file is empty"),

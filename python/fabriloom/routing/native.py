@@ -53,7 +53,21 @@ class Core:
                 raise
             message = "".join(self._name(kind, value) for kind, value in words)
             named = [(kind, int(value)) for kind, value in words if kind in ("switch", "terminal", "link")]
-            raise RoutingError(message, self.parameter, named) from None
+            found = RoutingError(message, self.parameter, named)
+            if message.startswith("no way from"):
+                found.hint = self._one_way()
+            raise found from None
+
+    def _one_way(self) -> str:
+        """Return what to do where links of a file have no opposite direction, perhaps by an oversight."""
+        graph = self.graph
+        count = int((graph.link_reverse < 0).sum())
+        if not count or graph.family not in ("file", "inline"):
+            return ""
+        return (
+            f"{count:,} of {graph.links:,} links have no way back; if they are cables, say so in the file: "
+            'edgedefault="undirected" in GraphML, "directed": false in JSON, kind cable in CSV'
+        )
 
     def _name(self, kind: str, value: str) -> str:
         names = {

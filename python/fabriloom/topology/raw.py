@@ -476,7 +476,8 @@ def _parts_text(parts: list[list[str]]) -> str:
         shown.append(f"{listed} and {more} more" if more > 0 else listed)
     rest = len(parts) - len(shown)
     others = f"; and {rest} more part{'s' if rest > 1 else ''}" if rest else ""
-    return f"the network falls into {len(parts)} parts that no link joins: {'; '.join(shown)}{others}"
+    listed = "; ".join(shown) + others
+    return f"the network falls into {len(parts)} parts that no link joins: {listed}. Join them, or keep one"
 
 
 def turned(numbers: dict[str, float]) -> dict[str, float]:
