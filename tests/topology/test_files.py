@@ -401,6 +401,21 @@ def test_a_missing_file_and_an_unknown_format(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(GraphError, match="this is a folder"):
         topology.file(tmp_path / "folder.csv")
+    for name, reads in (("x.gml", "read_gml"), ("x.gv", "nx_pydot.read_dot")):
+        with pytest.raises(GraphError, match="says no format") as caught:
+            topology.file(tmp_path / name)
+        assert f'networkx.write_graphml(networkx.{reads}("{name}"), "x.graphml")' in caught.value.hint
+
+
+def test_tuples_of_networkx_are_names_in_json(tmp_path):
+    grid = networkx.grid_2d_graph(2, 3)
+    (tmp_path / "grid.json").write_text(json.dumps(networkx.node_link_data(grid, edges="links")))
+    read = topology.file(tmp_path / "grid.json", terminals_per_switch=1)
+    assert_same(read, topology.from_networkx(grid, 1))
+    assert read.switch_names[:2] == ["(0, 0)", "(0, 1)"]
+    (tmp_path / "grid.json").write_text('{"nodes": [{"id": [0, [1]]}], "links": []}')
+    with pytest.raises(GraphError, match=r'nodes\[0\]: a node must be an object with an "id", a text or'):
+        topology.file(tmp_path / "grid.json")
 
 
 def test_terminals_twice_over(tmp_path):
