@@ -86,7 +86,8 @@ class Foreign:
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         listed = ", ".join(f'"{name[:40]}"' for name in names[:_SHOWN])
         lower = {name.lower(): name for name in names}
-        usual = [(ours, lower[one]) for ours, theirs in _USUAL.items() for one in theirs if one in lower]
+        open_ = {ours: theirs for ours, theirs in _USUAL.items() if ours not in self.mapped}
+        usual = [(ours, lower[one]) for ours, theirs in open_.items() for one in theirs if one in lower]
         offer = "; one can be given a meaning in [topology.attributes]"
         if usual:
             unit = {"rate": "bit/s", "delay": "us", "length": "m"}[usual[0][0]]
