@@ -350,6 +350,12 @@ BAD = {
         "line 2, column 10: not JSON: expecting ',' delimiter at the end of the file",
     ),
     "list.json": ("[1]", 'the file must be an object with "nodes" and "links"'),
+    "oneway.json": (
+        '{"directed": true, "nodes": [{"id": "a"}, {"id": "x", "kind": "terminal"}, '
+        '{"id": "y", "kind": "terminal"}],'
+        ' "links": [{"source": "x", "target": "a"}, {"source": "a", "target": "y"}]}',
+        "one and at most 8. Some links are one-way: if they are cables, say so in the file: edgedefault=",
+    ),
     "nolinks.json": ('{"nodes": []}', '"links" must be there and be a list'),
     "end.json": (
         '{"nodes": [{"id": 1, "kind": "terminal"}], "links": [{"source": 1, "target": 2}]}',

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..topology.graph import Graph
+from ..topology.graph import AS_CABLES, Graph
 from .table import MOST_ENTRIES, RouteTable, RoutingError, Runs, Shared, check_size
 
 SHARED_ABOVE = 1 << 22
@@ -61,13 +61,11 @@ class Core:
     def _one_way(self) -> str:
         """Return what to do where links of a file have no opposite direction, perhaps by an oversight."""
         graph = self.graph
-        count = int((graph.link_reverse < 0).sum())
-        if not count or graph.family not in ("file", "inline"):
+        alone = np.flatnonzero(graph.link_reverse < 0)
+        if not len(alone) or graph.family not in ("file", "inline"):
             return ""
-        return (
-            f"{count:,} of {graph.links:,} links have no way back; if they are cables, say so in the file: "
-            'edgedefault="undirected" in GraphML, "directed": false in JSON, kind cable in CSV'
-        )
+        name = graph.link_names[alone[0]]
+        return f"{len(alone):,} of {graph.links:,} links have no way back, such as {name}; {AS_CABLES}"
 
     def _name(self, kind: str, value: str) -> str:
         names = {
