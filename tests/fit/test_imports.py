@@ -27,7 +27,7 @@ BANDWIDTH = """# OSU MPI Bandwidth Test v5.9
 1024                 2048.00
 """
 RATE = """# OSU MPI Multiple Bandwidth / Message Rate Test v7.4
-# [ pairs: 4 ] [ window size: 64 ]
+# [ pairs: 1 ] [ window size: 64 ]
 # Size                  MB/s        Messages/s
 8                      64.00        8000000.00
 """
@@ -47,7 +47,9 @@ def values(folder: Path, text: str, name: str = "a.txt") -> dict[str, dict[int, 
 def test_what_is_read(tmp_path: Path) -> None:
     assert values(tmp_path, LATENCY) == {"half_round": {1: 1620.0, 1024: 2310.0}}
     assert values(tmp_path, BANDWIDTH) == {"gap": {1: 312.5, 1024: 500.0}}
-    assert values(tmp_path, RATE) == {"gap": {8: 500.0}}
+    assert values(tmp_path, RATE) == {"gap": {8: 125.0}}
+    both = f"2 nodes\n{LATENCY}\n{BANDWIDTH.replace('OSU MPI', 'OSU MPI-CUDA')}"
+    assert values(tmp_path, both) == values(tmp_path, LATENCY) | values(tmp_path, BANDWIDTH)
     found = values(tmp_path, NETGAUGE)
     assert found["send"] == {1: 400.0, 1001: 600.0}
     assert found["gap"] == {1: 1200.0, 1001: 1600.0}
@@ -80,6 +82,15 @@ WRONG = {
     "huge.txt": (LATENCY + "1e999 2\n", "huge.txt:7: inf is not a message size"),
     "late.txt": (LATENCY + "2048 1e999\n", "late.txt:7: inf is not a measured value"),
     "multi.txt": (LATENCY.replace("Latency Test", "Multi Latency Test"), "is of several at once"),
+    "pairs.txt": (
+        RATE.replace("pairs: 1", "pairs: 4"),
+        "pairs.txt:1: OSU MPI Multiple Bandwidth / Message Rate Test of 4 pairs is of several at once",
+    ),
+    "all.txt": (
+        LATENCY + LATENCY.replace("MPI Latency", "MPI Allreduce Latency"),
+        "all.txt:7: OSU MPI Allreduce Latency Test says nothing of single messages",
+    ),
+    "put.txt": (LATENCY.replace("MPI Lat", "MPI_Put Lat"), "says nothing of single messages"),
     "ibcast.txt": ("# OSU MPI Allgather v7.4\n1 2\n", "says nothing of single messages"),
     "loggp.txt": ("# netgauge v2.4.6\nnothing\n", "loggp.txt: netgauge printed no LogGP parameters here"),
     "empty.csv": ("", "empty.csv: it has no values"),

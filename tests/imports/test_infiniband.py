@@ -126,12 +126,56 @@ def test_a_list_of_ports_is_the_same_subnet(tmp_path: Path) -> None:
     for text, message, line in (
         (LISTED.replace("SW     1 36 0x", "SW     1 35 0x", 1), "port 35 has a cable already", 8),
         (LISTED.replace("CA     5", "CA     3", 1), "the LID 3 is given twice", 2),
-        (LISTED[: LISTED.index("\nSW     2  1") + 1], "has no block of its own", 3),
+        (LISTED[: LISTED.index("\nSW     2  1") + 1], '"0000000000000a20" has no line of its own', 3),
     ):
         with pytest.raises(ReadError, match=message) as caught:
             read(tmp_path, text)
         assert caught.value.place is not None
         assert caught.value.place[1] == line
+
+
+def test_each_table_may_have_a_file(tmp_path: Path) -> None:
+    second = LFTS.index("Unicast lids", 1)
+    (tmp_path / "one.out").write_text(LFTS[:second])
+    (tmp_path / "two.out").write_text(LFTS[second:])
+    (tmp_path / "net.out").write_text(SUBNET)
+    names = [tmp_path / name for name in ("one.out", "net.out", "two.out")]
+    found = imports.read("ibnetdiscover", *names)
+    assert isinstance(found, imports.Imported)
+    assert found.routes == read(tmp_path).routes
+    again = LFTS[second:].replace("guid 0x0000000000000a20", "guid 0x0000000000000a10")
+    (tmp_path / "two.out").write_text(again)
+    with pytest.raises(ReadError, match=r"LID 3 is there already .* \(line 5 of .*one\.out\)"):
+        imports.read("ibnetdiscover", *names)
+    with pytest.raises(ReadError, match='"two" has no table; it is to lead to LID 3, "n0 HCA-1"'):
+        imports.read("ibnetdiscover", *names[:2])
+
+
+def test_an_adapter_without_a_lid_has_no_route(tmp_path: Path) -> None:
+    subnet = SUBNET.replace("# lid 7 lmc 0", "# lid 0 lmc 0")
+    with pytest.raises(ReadError, match='"n2 HCA-1" has no LID: no table leads to it'):
+        read(tmp_path, subnet)
+    (tmp_path / "net.out").write_text(subnet)
+    assert imports.read("ibnetdiscover", tmp_path / "net.out").summary()[1] == ("terminals", "3")
+
+
+def test_groups_and_entries_of_no_port_are_passed_over(tmp_path: Path) -> None:
+    """As ``ibnetdiscover -g`` and ``dump_lfts -a`` print them."""
+    before = "\nChassis 1 (guid 0xa1f)\n\n# Spine Nodes\n# Line Nodes\nvendid"
+    grouped = SUBNET.replace("vendid", before, 1).replace("[35]\t", "[35][ext 17]\t")
+    grouped = grouped.replace("\ncaguid=0xd00", "\nNon-Chassis Nodes\n\ncaguid=0xd00")
+    tables = LFTS.replace("0x0007 001 #", "0x0005 255 : (path #1 - illegal port)\n0x0007 001 #")
+    tables = tables.replace("0x0001 000 :", "0x0003 255 : (illegal port)\n0x0001 000 :")
+    plain, found = read(tmp_path), read(tmp_path, grouped, tables)
+    assert (found.graph.link_names, found.routes) == (plain.graph.link_names, plain.routes)
+    assert plain.remarks == found.remarks == ()
+
+
+def test_what_a_subnet_leaves_open_is_said(tmp_path: Path) -> None:
+    subnet = SUBNET.replace("4xHDR", "4x???").replace("n2 HCA-1", "Mellanox Technologies Aggregation Node")
+    unknown, inside = read(tmp_path, subnet).remarks
+    assert unknown == "4 of 10 ports have no width and rate: infiniband-4x-edr gives theirs"
+    assert inside.startswith("aggregation nodes within switches are terminals, too (1): ")
 
 
 @pytest.mark.parametrize("word", ["Ca", "Hca", "HCA"])
@@ -185,6 +229,7 @@ def test_a_subnet_in_two_parts(tmp_path: Path) -> None:
     [
         (("0x0007 001 #", "0x0007 035 #"), "LID 7) loop: MF0;leaf one/U1 > two > MF0;leaf one/U1", 13),
         (("0x0007 001 #", "# no entry"), 'packets for LID 7 come to "two", which has no entry for it', 8),
+        (("0x0005 036 #", "# no entry"), '"two" has no entry for LID 5, "n1 HCA-1"', 10),
         (("0x0007 001 #", "0x0007 009 #"), 'port 9 of "two" has no cable', 13),
         (("0x0003 035 #", "0x0005 035 #"), "LID 5 is there already for this switch (line 11)", 12),
         (("0x0005 002 :", "0x0005 001 :"), 'LID 5 belongs to "n1 HCA-1", this leads to "n0 HCA-1"', 7),

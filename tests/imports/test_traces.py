@@ -259,6 +259,19 @@ def test_communicators_are_followed(tmp_path: Path) -> None:
     assert ran(tmp_path, found).end_reason == "drained"
 
 
+def test_a_buffer_that_is_sent_and_replaced(tmp_path: Path) -> None:
+    kind = ("int count=8", "MPI_Datatype datatype=11 (MPI_DOUBLE)")
+
+    def calls(other: int) -> str:
+        ends = (f"int dest={other}", "int sendtag=3", f"int source={other}", "int recvtag=3")
+        return Calls().call("MPI_Sendrecv_replace", *kind, *ends, "MPI_Comm comm=2 (MPI_COMM_WORLD)").text
+
+    found = imports.read("dumpi", *put(tmp_path, calls(1), calls(0)))
+    assert operations(found, 0) == ["send 64b to 1 tag 3", "recv 64b from 1 tag 3"]
+    assert isinstance(found, Trace)
+    assert not found.left_out
+
+
 def test_persistent_requests_and_tests_of_requests(tmp_path: Path) -> None:
     def calls(rank: int) -> str:
         end = f"int dest={1 - rank}" if rank == 0 else "int source=0"

@@ -266,6 +266,9 @@ def test_a_run_with_the_exported_tables_is_the_same(tmp_path: Path) -> None:
         ("{router},{address},0", "{router} has no cable at port 0; it has 1, 2"),
         ("{router},{address},31", "{router} has no cable at port 31; it has 1"),
         ("{router},{address},", "no port is given"),
+        ("{router},0x28,1", '"0x28" is no logical address: numbers are decimal: write 40'),
+        ("{router},{address},0x12", "write the ports of a mask, separated by spaces: 1 4"),
+        ("{router},{address},0x0", '"0x0" is no port of {router}: write numbers'),
         ("{router},{address},1", "this destination was given in line 2 already"),
     ],
 )
@@ -279,6 +282,14 @@ def test_wrong_rows_are_refused(row: str, words: str, tmp_path: Path) -> None:
         read(tmp_path, text)
     assert str(refused.value).startswith("line 3: ")
     assert words.format(**known) in str(refused.value)
+
+
+def test_arrays_in_c_are_no_table(tmp_path: Path) -> None:
+    (tmp_path / "routing.c").write_text(
+        "const uint32_t router[256] = {[40] = 0x00000002};\n", encoding="utf-8"
+    )
+    with pytest.raises(RoutingError, match=r"routing\.c: arrays in C are not read; name a table"):
+        routing.build(ONBOARD.graph, "table", path=tmp_path / "routing.c")
 
 
 @pytest.mark.parametrize(

@@ -240,6 +240,26 @@ def test_what_yed_draws_is_passed_over(tmp_path):
     assert topology.file(path, terminals_per_switch=1).links == 6
 
 
+@pytest.mark.parametrize(
+    ("arrowheads", "attribute", "links"),
+    [
+        ('source="none" target="none"', "", 6),
+        ('source="standard" target="standard"', "", 6),
+        ('source="none" target="standard"', "", 5),
+        ('source="none" target="none"', ' directed="true"', 5),
+    ],
+)
+def test_an_edge_that_yed_draws_without_arrowheads_is_a_cable(arrowheads, attribute, links, tmp_path):
+    path = tmp_path / "yed.graphml"
+    path.write_text(
+        '<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://www.yworks.com/xml/graphml">'
+        '<key for="edge" id="d9" yfiles.type="edgegraphics"/><graph edgedefault="directed"><node id="n0"/>'
+        f'<node id="n1"/><edge source="n0" target="n1"{attribute}><data key="d9"><y:PolyLineEdge>'
+        f"<y:Arrows {arrowheads}/></y:PolyLineEdge></data></edge></graph></graphml>"
+    )
+    assert topology.file(path, terminals_per_switch=1).links == links
+
+
 TERMINALS = "kind,source,target\nterminal,x,a\nterminal,y,a\n"
 BAD = {
     "empty.csv": ("", "the file is empty"),
@@ -330,6 +350,12 @@ BAD = {
         "line 2, column 10: not JSON: expecting ',' delimiter at the end of the file",
     ),
     "list.json": ("[1]", 'the file must be an object with "nodes" and "links"'),
+    "oneway.json": (
+        '{"directed": true, "nodes": [{"id": "a"}, {"id": "x", "kind": "terminal"}, '
+        '{"id": "y", "kind": "terminal"}],'
+        ' "links": [{"source": "x", "target": "a"}, {"source": "a", "target": "y"}]}',
+        "one and at most 8. Some links are one-way: if they are cables, say so in the file: edgedefault=",
+    ),
     "nolinks.json": ('{"nodes": []}', '"links" must be there and be a list'),
     "end.json": (
         '{"nodes": [{"id": 1, "kind": "terminal"}], "links": [{"source": 1, "target": 2}]}',
@@ -381,6 +407,21 @@ def test_a_missing_file_and_an_unknown_format(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(GraphError, match="this is a folder"):
         topology.file(tmp_path / "folder.csv")
+    for name, reads in (("x.gml", "read_gml"), ("x.gv", "nx_pydot.read_dot")):
+        with pytest.raises(GraphError, match="says no format") as caught:
+            topology.file(tmp_path / name)
+        assert f'networkx.write_graphml(networkx.{reads}("{name}"), "x.graphml")' in caught.value.hint
+
+
+def test_tuples_of_networkx_are_names_in_json(tmp_path):
+    grid = networkx.grid_2d_graph(2, 3)
+    (tmp_path / "grid.json").write_text(json.dumps(networkx.node_link_data(grid, edges="links")))
+    read = topology.file(tmp_path / "grid.json", terminals_per_switch=1)
+    assert_same(read, topology.from_networkx(grid, 1))
+    assert read.switch_names[:2] == ["(0, 0)", "(0, 1)"]
+    (tmp_path / "grid.json").write_text('{"nodes": [{"id": [0, [1]]}], "links": []}')
+    with pytest.raises(GraphError, match=r'nodes\[0\]: a node must be an object with an "id", a text or'):
+        topology.file(tmp_path / "grid.json")
 
 
 def test_terminals_twice_over(tmp_path):

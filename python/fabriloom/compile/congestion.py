@@ -82,13 +82,43 @@ _MESSAGE = (
     "pass packets of slow links on to fast ones without storing them"
 )
 
+_AS_ONE = "where senders are paused, packets leave without gaps"
 
-def check_pauses(arrays: Arrays) -> None:
-    """Raise TechnologyError if senders are paused where packets cannot be computed as one."""
-    if not _native.is_by_packet(arrays):
-        hint = "leave that out; or write pause_above_flits = 0 and pause_until_flits = 0: packets then wait "
-        hint += "for credit"
-        raise TechnologyError(_MESSAGE, "pause_above_flits", hint)
+
+def check_network(arrays: Arrays, names: Sequence[str]) -> None:
+    """Raise TechnologyError if senders are paused where packets cannot be computed as one.
+
+    ``names``: of the links.
+    """
+    if _native.is_by_packet(arrays):
+        return
+    _check_pace(arrays, names)
+    hint = "leave that out; or write pause_above_flits = 0 and pause_until_flits = 0: packets then wait "
+    hint += "for credit"
+    raise TechnologyError(_MESSAGE, "pause_above_flits", hint)
+
+
+def _check_pace(arrays: Arrays, names: Sequence[str]) -> None:
+    """Raise TechnologyError if a link out of a switch pauses within a packet, as the engine's ``keeps_pace``
+    has it: because its output buffer is empty before more has crossed, or because a slow link supplies it.
+    """
+    ticks = arrays["link_character_ticks"].astype(np.int64)
+    leaves, into = (arrays[f"link_{end}"].astype(np.int64) for end in ("source", "target"))
+    switches = int(arrays["switches"])
+    out = np.flatnonzero(leaves < switches)
+    slowest = np.zeros(switches, np.int64)
+    np.maximum.at(slowest, into[into < switches], ticks[into < switches])
+    fast = out[slowest[leaves[out]] > ticks[out]]
+    if len(fast) and not arrays["store_and_forward"]:
+        what = f"{names[fast[0]]} sends faster than links into its switch"
+        raise TechnologyError(f"{what}: {_AS_ONE}", "switching", 'write switching = "store-and-forward"')
+    needed = 1 - (-arrays["switch_forward_ticks"].astype(np.int64)[leaves[out]] // ticks[out])
+    short = needed - arrays["link_output_buffer"].astype(np.int64)[out]
+    if (short > 0).any():
+        name = names[out[int(np.argmax(short))]]
+        what = f"the output buffer of {name} is empty before the next flit has crossed its switch"
+        hint = f"write output_buffer_flits = {needed.max()} or more"
+        raise TechnologyError(f"{what}: {_AS_ONE}", "output_buffer_flits", hint)
 
 
 def not_simulated(scenario: Scenario) -> ScenarioError:

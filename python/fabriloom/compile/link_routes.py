@@ -317,7 +317,7 @@ class LinkRoutes:
             least.check_whole_packets(longest, self.via)
             self.technology.check_watchdog(longest, self.via)
             if self.technology.pause_above_chars:
-                congestion.check_pauses(arrays)
+                congestion.check_network(arrays, self.graph.link_names)
             if self.escapes:
                 self._check_room(scenario, arrays)
             congestion.check(scenario, arrays)

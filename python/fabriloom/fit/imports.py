@@ -1,6 +1,7 @@
 """Import measurements of other tools: the OSU micro-benchmarks, netgauge, and plain CSV.
 
-OSU latencies are half round trips; its bandwidths and message rates give the time per message of a train.
+OSU latencies are half round trips; its bandwidths and message rates of one pair give the time per message of
+a train. A file can have the output of several.
 netgauge's LogGP gives ``o_s``, ``o_r``, ``g`` and ``G`` by size.
 """
 
@@ -18,6 +19,11 @@ _MOST_BYTES = 1 << 26
 _UNITS_NS = {"ns": 1.0, "us": 1e3, "ms": 1e6, "s": 1e9}
 _COLUMNS = {f"{name}_{unit}": (name, factor) for name in QUANTITIES for unit, factor in _UNITS_NS.items()}
 _OSU = re.compile(r"#\s*OSU\s+(.*?)\s+v?\d+\.\d+", re.IGNORECASE)
+_OF_ONE = re.compile(
+    r"MPI(-\w+)?( Persistent)? (Latency|(Multiple )?Bandwidth( / Message Rate)?)( Persistent)?( Test)?",
+    re.IGNORECASE,
+)
+"""Tests of OSU in which one process sends messages to one."""
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
@@ -28,8 +34,8 @@ def read(path: Path) -> Samples:
         text = reading.text_of(content, str(path))
     except ReadError as error:
         raise _at(path, error) from error
-    if match := _OSU.search(text):
-        found = _osu(path, text, match[1])
+    if _OSU.search(text):
+        found = _osu(path, text)
     elif "netgauge" in text.lower() or "loggp" in text.lower():
         found = _netgauge(path, text)
     else:
@@ -45,10 +51,13 @@ def _at(path: Path, error: ReadError) -> FitError:
     return FitError(f"{where}: {error}\n  = {error.hint}")
 
 
-def _rows(path: Path, text: str, least: int) -> Iterator[tuple[int, list[float]]]:
-    """Return the numbers of each line but comments. Raises :class:`FitError`, also for a file cut short."""
+def _rows(path: Path, text: str, least: int, begin: int) -> Iterator[tuple[int, list[float]]]:
+    """Return the numbers of each line but comments, from a line on.
+
+    Raises :class:`FitError`, also for a file cut short.
+    """
     lines = text.splitlines()
-    for number, line in enumerate(lines, 1):
+    for number, line in enumerate(lines[begin - 1 :], begin):
         words = line.split()
         if not words or line.lstrip().startswith("#") or not _NUMBER.fullmatch(words[0]):
             continue
@@ -70,29 +79,37 @@ def _size(path: Path, line: int, value: float, least: int = 1) -> int | None:
     return int(value)
 
 
-def _osu(path: Path, text: str, title: str) -> Samples:
-    """Read the output of ``osu_latency``, ``osu_bw``, ``osu_mbw_mr`` and similar programs."""
-    found, kind = Samples(), title.lower()
-    rate = "message rate" in kind
-    if "latency" not in kind and "bandwidth" not in kind and not rate:
-        raise FitError(
-            f"{path}: OSU {title} says nothing of single messages\n  = take osu_latency and osu_bw"
-        )
-    if "bi-directional" in kind or ("multi" in kind and "latency" in kind):
-        what = "is of several at once, which is to be predicted"
-        raise FitError(f"{path}: OSU {title} {what}\n  = take osu_latency, osu_bw")
-    pairs = int(match[1]) if (match := re.search(r"pairs:\s*(\d+)", text)) else 1
-    for line, (first, value) in _rows(path, text, 2):
+def _osu(path: Path, text: str) -> Samples:
+    """Read the output of ``osu_latency``, ``osu_bw`` and ``osu_mbw_mr``, of one or several in a file."""
+    found = Samples()
+    begins = {text.count("\n", 0, match.start()) + 1: match for match in _OSU.finditer(text)}
+    latency = {line: _is_latency(path, line, match, text) for line, match in begins.items()}
+    for line, (first, value) in _rows(path, text, 2, min(begins)):
         size = _size(path, line, first)
         if not 0 < value < 1e18:
             raise FitError(f"{path}:{line}: {value:g} is not a measured value\n  = leave the line out")
         if size is None:
             continue
-        if "latency" in kind:
+        if latency[max(begin for begin in begins if begin < line)]:
             found.put("half_round", size, value * 1e3)
         else:
-            found.put("gap", size, pairs * size / value * 1e3)  # MB/s: 10^6 bytes
+            found.put("gap", size, size / value * 1e3)  # MB/s: 10^6 bytes
     return found
+
+
+def _is_latency(path: Path, line: int, title: re.Match[str], text: str) -> bool:
+    """Whether a test tells half rounds and no trains. Raises :class:`FitError` for one that tells neither."""
+    name, take = title[1].strip(), "take osu_latency, osu_bw"
+    kind = name.lower()
+    pairs = re.match(r"[^\n]*\n#[^\n]*pairs:\s*(\d{1,9})", text[title.start() :])
+    if "bi-directional" in kind or ("multi" in kind and "latency" in kind) or (pairs and int(pairs[1]) > 1):
+        at_once = f" of {pairs[1]} pairs" if pairs else ""
+        raise FitError(
+            f"{path}:{line}: OSU {name}{at_once} is of several at once, which is to be predicted\n  = {take}"
+        )
+    if not _OF_ONE.fullmatch(name):
+        raise FitError(f"{path}:{line}: OSU {name} says nothing of single messages\n  = {take}")
+    return "latency" in kind
 
 
 _NETGAUGE = re.compile(

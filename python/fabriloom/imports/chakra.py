@@ -1,14 +1,17 @@
-"""Chakra execution traces: a file per rank, as protocol buffers or as JSON, one object after another.
+"""Chakra execution traces: a file per rank, as protocol buffers or as JSON, one object after another or all
+within one ``workload_graph``.
 
 A node has an ``id``, a ``type``, what it waits for (``dataDeps`` and ``ctrlDeps``) and attributes. Computing,
 sends and receives become operations, collectives the messages of an algorithm; other nodes become points that
 take no time. Ranks that take part in the same process group (``pg_name``) are its members. ``comm_size`` of a
-collective is what a rank gives to it, as ASTRA-sim reads it.
+collective is what a rank gives to it, as ASTRA-sim reads it. Traces of PyTorch can have a node in which the
+processor begins a collective, without a ``comm_type``, besides the collective: the first is computing.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -33,6 +36,8 @@ _COLLECTIVES = (
 _IN_PARTS = {"scatter", "all_to_all", "reduce_scatter"}
 """Of these a rank gives a part to each."""
 _NAMES = ("comm_dst", "comm_src", "comm_size", "comm_tag", "comm_type", "comm_root")
+_WITHIN = re.compile(r'\s*\{\s*"workload_graph"\s*:\s*\[')
+_OF_PYTORCH = re.compile(r'\s*\{\s*"schema(?:Version)?"\s*:')
 _HINT = 'a node is {"id":"2","type":"COMM_SEND_NODE","dataDeps":["1"],"attr":[...]}'
 
 
@@ -52,7 +57,10 @@ def chakra(files: Sequence[Path]) -> Trace:
     for number, file in enumerate(files):
         for name in _groups(file):
             groups.setdefault(name, _Group(len(groups))).members.append(number)
-    return trace(files, partial(_rank, groups))
+    found = trace(files, partial(_rank, groups))
+    if not found.operations:
+        raise ReadError(f"{files[0]}: no node of a trace", _HINT)
+    return found
 
 
 def _groups(file: Path) -> list[str]:
@@ -65,9 +73,11 @@ def _groups(file: Path) -> list[str]:
 
 def _rank(groups: dict[str, _Group], stream: Stream, rank: Rank, left_out: Counter[str]) -> None:
     ends: dict[int, int] = {}
-    later: list[tuple[int, int, list[int], int, str]] = []
+    later: list[tuple[int, int, list[int], list[int], int, str]] = []
     for node in _nodes(stream):
         if "id" not in node:
+            if _has_nodes(node):
+                stream.fail("nodes within an object; they stand one after another", _HINT)
             continue  # the global metadata
         number = _whole(stream, node["id"], "id")
         if number in ends:
@@ -76,32 +86,49 @@ def _rank(groups: dict[str, _Group], stream: Stream, rank: Rank, left_out: Count
         if _kind(node) == "COMM_COLL":
             done = _collective(stream, rank, node, groups[_group(node)], begin)
             ends[number] = done[0] if len(done) == 1 else rank.add("calc 0", done)
-        needed = [
-            _whole(stream, one, name)
-            for name in ("dataDeps", "data_deps", "ctrlDeps", "ctrl_deps")
-            for one in _list(stream, node, name)
-        ]
-        if all(one in ends for one in needed):
-            rank.wait(begin, [ends[one] for one in needed])
+        needed, control = (
+            [_whole(stream, one, name) for name in names for one in _list(stream, node, name)]
+            for names in (("dataDeps", "data_deps"), ("ctrlDeps", "ctrl_deps"))
+        )
+        if all(one in ends for one in (*needed, *control)):
+            rank.wait(begin, [ends[one] for one in (*needed, *control)])
         else:
-            later.append((number, begin, needed, stream.number, stream.line))
-    for number, begin, needed, line, text in later:
+            later.append((number, begin, needed, control, stream.number, stream.line))
+    for number, begin, needed, control, line, text in later:
         for one in needed:
             if one not in ends:
                 message = f"node {number} of rank {rank.number} waits for node {one}, which is never started"
                 stream.fail_at(line, text, message, "is the trace cut short?")
-        rank.wait(begin, [ends[one] for one in needed])
+        # Those of PyTorch name the operation around a node, which can be left out of the trace.
+        there = [one for one in control if one in ends]
+        if missing := len(control) - len(there):
+            left_out["waits for nodes that are not there"] += missing
+        rank.wait(begin, [ends[one] for one in (*needed, *there)])
+
+
+def _has_nodes(node: dict[str, Any]) -> bool:
+    """Whether an object without an id is no metadata: it has a list of objects besides its attributes."""
+    lists = [value for name, value in node.items() if name != "attr" and isinstance(value, list)]
+    return any(isinstance(one, dict) for value in lists for one in value[:1])
 
 
 def _kind(node: dict[str, Any]) -> str:
-    return str(node.get("type", "")).removesuffix("_NODE")
+    kind = str(node.get("type", "")).removesuffix("_NODE")
+    if kind == "COMM_COLL" and _named(node, "is_cpu_op") in ("True", "1") and not _named(node, "comm_type"):
+        return "COMP"
+    return kind
 
 
 def _group(node: dict[str, Any]) -> str:
+    return _named(node, "pg_name")[:80]
+
+
+def _named(node: dict[str, Any], name: str) -> str:
+    """Return the attribute of a name as text; without it an empty one."""
     attributes = node.get("attr", [])
     for one in attributes if isinstance(attributes, list) else []:
-        if isinstance(one, dict) and one.get("name") == "pg_name":
-            return str(one.get("stringVal", one.get("string_val", "")))[:80]
+        if isinstance(one, dict) and one.get("name") == name:
+            return next((str(value) for key, value in one.items() if key.lower().endswith("val")), "")
     return ""
 
 
@@ -129,29 +156,42 @@ def _nodes(stream: Stream, having: bytes = b"") -> Iterator[dict[str, Any]]:
             stream.number, stream.line = at, str(node)[:80]
             yield node
         return
-    held, enough = "", 0
+    held, enough, form = "", 0, ""
     for line in stream:
         held += line + "\n"
         if len(held) < enough:
             continue
-        while node := _first(stream, held := held.lstrip(_BETWEEN)):
+        if not form:
+            held, form = _opened(stream, held)
+        while node := _first(stream, held := held.lstrip(_BETWEEN), form):
             held = held[node[1] :]
+            form = form or "lines"
             yield node[0]
         # What is not complete is tried again when there is a good part more, so that no text takes long.
         enough = len(held) * 5 // 4
         if len(held) > _LONGEST_NODE:
             stream.fail("a node of more than 4 MB, or one that never ends", _HINT)
-    while node := _first(stream, held := held.lstrip(_BETWEEN)):
+    while node := _first(stream, held := held.lstrip(_BETWEEN), form):
         held = held[node[1] :]
         yield node[0]
-    if held:
+    if held and not (form == "within" and held[0] in '}"'):
         stream.fail("the file ends within a node", "is the trace cut short?")
 
 
-def _first(stream: Stream, text: str) -> tuple[dict[str, Any], int] | None:
+def _opened(stream: Stream, text: str) -> tuple[str, str]:
+    """Return a text without what stands around its nodes, and the form that this shows, if it does."""
+    if _OF_PYTORCH.match(text):
+        hint = "convert it: chakra_trace_link, then chakra_converter, make a file for each rank"
+        stream.fail("a trace as PyTorch writes it, not yet one of Chakra", hint)
+    if begin := _WITHIN.match(text):
+        return text[begin.end() :], "within"
+    return text, ""
+
+
+def _first(stream: Stream, text: str, form: str) -> tuple[dict[str, Any], int] | None:
     """Return the first object of a text and its length; None if it is not complete."""
-    if not text:
-        return None
+    if not text or (form == "within" and text[0] in '}"'):
+        return None  # nothing, or what follows the nodes
     try:
         found, length = json.JSONDecoder().raw_decode(text)
     except json.JSONDecodeError as error:
@@ -162,7 +202,20 @@ def _first(stream: Stream, text: str) -> tuple[dict[str, Any], int] | None:
         stream.fail("this is nested too deep, or has a number beyond counting", _HINT)
     if not isinstance(found, dict):
         stream.fail(f"a node is an object, not {type(found).__name__}", _HINT)
-    return found, length
+    return (_told(found) if form == "within" else found), length
+
+
+def _told(node: dict[str, Any]) -> dict[str, Any]:
+    """Return a node of a ``workload_graph`` as the other forms tell it."""
+    kind = node.get("NodeType", 0)
+    attributes = [name for name in node if name.startswith("comm_") or name in ("is_cpu_op", "pg_name")]
+    return {
+        "id": node.get("Id"),
+        "type": _TYPES[kind] if isinstance(kind, int) and 0 <= kind < len(_TYPES) else str(kind),
+        "durationMicros": node.get("runtime", 0),
+        "attr": [{"name": name, "val": node[name]} for name in attributes],
+        **{name: node[name] for name in ("dataDeps", "data_deps", "ctrlDeps", "ctrl_deps") if name in node},
+    }
 
 
 def _operation(stream: Stream, rank: Rank, node: dict[str, Any], left_out: Counter[str]) -> str:

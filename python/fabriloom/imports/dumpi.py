@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+from ..reading import ReadError
 from .common import Stream
 from .mpi import MAKERS, Call, Communicators, Made, State, do, made
 from .traces import Rank, Trace, by_rank, trace
@@ -22,8 +23,20 @@ _HINT = "is this what dumpi2ascii prints?"
 def dumpi(files: Sequence[Path]) -> Trace:
     """Read the traces of all ranks."""
     files = by_rank(files)
+    for file in files:
+        if _is_binary(file):
+            hint = "print it as text, for each rank: dumpi2ascii trace-0000.bin > trace-0000.txt"
+            raise ReadError(f"{file}: a binary trace of DUMPI", hint)
     known = Communicators([list(_made(Stream(file))) for file in files])
     return trace(files, partial(_rank, known), "mpi-infiniband")
+
+
+def _is_binary(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(8).endswith(b"DUMPI")
+    except (OSError, ValueError):
+        return False  # reading it as text says why
 
 
 def _made(stream: Stream) -> Iterator[Made]:

@@ -13,11 +13,13 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NoReturn
 
 from ..reading import ReadError
 from ..topology import Graph
 from .common import Fabric, Imported, Lines, Route
 
+PRESET = "infiniband-4x-edr"
 LANE_GBIT_PER_S = {
     "SDR": 2.0,
     "DDR": 4.0,
@@ -40,13 +42,17 @@ _LISTED = re.compile(
     r"(?:- (CA|SW|RT)\s+\d{1,5}\s+(\d{1,4})\s+0x([0-9a-fA-F]{1,16})\s+\( '(.*)' - '.*' \)|'?(.*?)'?)"
 )
 """A port: kind, LID, number, GUID, width; kind, number and GUID of the port at the other end; its node."""
-_BEFORE = re.compile(r"(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid|DRPort)\b.*|#.*|")
+_BEFORE = re.compile(
+    r"(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid|DRPort)\b.*|#.*|"
+    r"|Chassis \d+(?: \(guid .*\))?|Non-Chassis Nodes|Hostname: .*"  # as ibnetdiscover -g has them
+)
 _WIDTH = re.compile(r"\b(\d{1,2})x\s*([A-Z]+(?:10)?)\b")
 _LID = re.compile(r"\blid (\d{1,5})\b")
 _LMC = re.compile(r"\blmc (\d)\b")
 _TABLE = re.compile(r"Unicast lids\b.*\bguid 0x([0-9a-fA-F]{1,16})\b.*")
 _FDBS = re.compile(r".*Switch 0x([0-9a-fA-F]{1,16})\b.*")
 _ENTRY = re.compile(r"0x([0-9a-fA-F]{1,8})\s*:?\s*(\d{1,4}|UNREACHABLE)\b.*")
+_NOWHERE = re.compile(r".*(?:\bUNREACHABLE\b|\billegal port\)).*")
 _OTHER = re.compile(r"(?:LID\s*:.*|Lid\s+Out\b.*|Port\s+Info\b.*|\d+ (?:valid )?lids dumped.*|#.*|)")
 
 
@@ -82,9 +88,32 @@ def ibnetdiscover(files: Sequence[Path]) -> Imported:
         raise ReadError(message, "name one, and the files of dump_lfts beside it")
     subnet = _Subnet(found[0])
     graph = subnet.graph()
-    routes = [route for one in tables for route in subnet.routes(one)]
-    sections = '[technology]\npreset = "infiniband-4x-edr"\n\n[traffic]\npattern = "uniform"\nload = 0.5\n'
-    return Imported("ibnetdiscover", graph, routes, sections, graph.remarks)
+    routes = subnet.routes(tables)
+    sections = f'[technology]\npreset = "{PRESET}"\n\n[traffic]\npattern = "uniform"\nload = 0.5\n'
+    return Imported("ibnetdiscover", graph, routes, sections, (*graph.remarks, *subnet.remarks()))
+
+
+@dataclass(frozen=True)
+class _Entry:
+    """The port by which a switch sends to a LID, and where that stands."""
+
+    port: int
+    lines: Lines
+    line: int
+
+    def fail(self, message: str, hint: str) -> NoReturn:
+        """Raise an error at this entry."""
+        self.lines.fail(self.line, message, hint)
+
+
+@dataclass
+class _Tables:
+    """The forwarding tables of a subnet, which may be in a file each."""
+
+    entries: dict[tuple[str, int], _Entry] = field(default_factory=dict)
+    """By switch and LID."""
+    begin: dict[str, tuple[Lines, int]] = field(default_factory=dict)
+    """File and line in which the table of a switch begins."""
 
 
 class _Subnet:
@@ -98,6 +127,8 @@ class _Subnet:
         """The name of the vertex at each port."""
         self.terminal: dict[int, str] = {}
         """Terminals by the first LID of their ports."""
+        self.listed = False
+        """Whether the file is a list of ports."""
         self._read()
         self._check_both_ends()
         self._name()
@@ -152,6 +183,7 @@ class _Subnet:
 
     def _listed(self, number: int, match: re.Match[str]) -> None:
         """Add a port of a list, and its node with the first."""
+        self.listed = True
         if match[6] is None:
             return  # no cable
         ends = ((match[1], match[4]), (match[6], match[8]))
@@ -191,8 +223,9 @@ class _Subnet:
             for number, port in node.ports.items():
                 other = self.nodes.get(port.peer)
                 if other is None:
-                    message = f'"{port.peer[:40]}" has no block of its own'
-                    self.lines.fail(port.line, message, "is the file cut short?", port.peer)
+                    guid = port.peer[2:] if self.listed else port.peer
+                    message = f'"{guid[:40]}" has no {"line" if self.listed else "block"} of its own'
+                    self.lines.fail(port.line, message, "is the file cut short?", guid)
                 back = other.ports.get(port.peer_port)
                 if back is None or (back.peer, back.peer_port) != (node.guid, number):
                     there = "has no cable" if back is None else f"leads elsewhere (line {back.line})"
@@ -233,16 +266,44 @@ class _Subnet:
                 fabric.cable(*ends, port.line, names, (rate, rate))
         return fabric.graph()
 
+    def remarks(self) -> list[str]:
+        """Return what the owner of the subnet is to know of what was read."""
+        ports = [port for node in self.nodes.values() for port in node.ports.values()]
+        unknown = sum(port.rate_bits_per_s is None for port in ports)
+        inside = [node for node in self.nodes.values() if node.description.endswith("Aggregation Node")]
+        found = []
+        if unknown:
+            found.append(f"{unknown} of {len(ports)} ports have no width and rate: {PRESET} gives theirs")
+        if inside:
+            found.append(
+                f"aggregation nodes within switches are terminals, too ({len(inside)}): "
+                "name the hosts in senders of [traffic]"
+            )
+        return found
+
     def link(self, guid: str, number: int) -> str:
         """Return the name of the link that leaves by a port."""
         port = self.nodes[guid].ports[number]
         ends = ((guid, number), (port.peer, port.peer_port))
         return ">".join(f"{re.sub('[ /]', '_', self.end[end])}:{end[1]}" for end in ends)
 
-    def routes(self, lines: Lines) -> list[Route]:
-        """Return the forwarding tables of a file. Raises ReadError."""
+    def routes(self, files: Sequence[Lines]) -> list[Route]:
+        """Return the forwarding tables of all files. Raises ReadError."""
+        found = _Tables()
+        for lines in files:
+            self._table(lines, found)
+        if files:
+            self._check_entries(found, files[0])
+        self._check_paths(found)
+        return [
+            (self.end[key, one.port], self.terminal[lid], [self.link(key, one.port)])
+            for (key, lid), one in found.entries.items()
+            if self.nodes[self.nodes[key].ports[one.port].peer].is_switch
+        ]
+
+    def _table(self, lines: Lines, found: _Tables) -> None:
         by_guid = {int(key[2:], 16): key for key in self.nodes if re.fullmatch(r"S-[0-9a-fA-F]{1,16}", key)}
-        switch, found = "", dict[tuple[str, int], tuple[int, int]]()
+        switch = ""
         for number, whole in lines:
             line = whole.strip()
             if head := _TABLE.fullmatch(line) or _FDBS.fullmatch(line):
@@ -252,72 +313,83 @@ class _Subnet:
                     lines.fail(
                         number, f"there is no switch 0x{head[1]} in {self.lines.path.name}", hint, head[1]
                     )
+                found.begin.setdefault(switch, (lines, number))
             elif entry := _ENTRY.fullmatch(line):
-                if entry[2] != "UNREACHABLE":
+                if not _NOWHERE.fullmatch(line):
                     self._entry(lines, number, switch, entry, found)
             elif not _OTHER.fullmatch(line):
                 lines.fail(
                     number, f'"{line[:60]}" is no line of a forwarding table', "entries are 0x0002 001"
                 )
-        self._check_paths(lines, found)
-        return [
-            (self.end[key, port], self.terminal[lid], [self.link(key, port)])
-            for (key, lid), (port, _) in found.items()
-            if self.nodes[self.nodes[key].ports[port].peer].is_switch
-        ]
 
-    def _entry(
-        self,
-        lines: Lines,
-        number: int,
-        switch: str,
-        entry: re.Match[str],
-        found: dict[tuple[str, int], tuple[int, int]],
-    ) -> None:
+    def _entry(self, lines: Lines, number: int, switch: str, entry: re.Match[str], found: _Tables) -> None:
         lid, port = int(entry[1], 16), int(entry[2])
         if not switch:
             lines.fail(number, "an entry of no switch", "is the file cut short at its beginning?")
         if lid not in self.terminal:
             return  # the LID of a switch, of a port that is down, or a further one of the same port
-        if (switch, lid) in found:
-            message = f"LID {lid} is there already for this switch (line {found[switch, lid][1]})"
+        if before := found.entries.get((switch, lid)):
+            where = f"line {before.line}" + (f" of {before.lines.path}" if before.lines is not lines else "")
+            message = f"LID {lid} is there already for this switch ({where})"
             lines.fail(number, message, "keep one of the two", entry[1])
         if port not in self.nodes[switch].ports:
             name = self.nodes[switch].description or switch
             lines.fail(number, f'port {port} of "{name}" has no cable', "read the tables again", entry[2])
-        found[switch, lid] = (port, number)
+        found.entries[switch, lid] = _Entry(port, lines, number)
 
-    def _check_paths(self, lines: Lines, found: dict[tuple[str, int], tuple[int, int]]) -> None:
+    def _check_entries(self, found: _Tables, first: Lines) -> None:
+        """Refuse tables in which a switch with adapters has no entry for an adapter of another switch."""
+        ends = [(node, port) for node in self.nodes.values() for port in node.ports.values()]
+        ends = [(node, port) for node, port in ends if not node.is_switch]
+        for node, port in ends:
+            if not port.lids:
+                name = node.description or node.guid
+                message = f'"{name}" has no LID: no table leads to it'
+                self.lines.fail(port.line, message, "remove it, or let the subnet manager sweep again")
+        senders = dict.fromkeys(port.peer for _, port in ends if self.nodes[port.peer].is_switch)
+        for switch in senders:
+            for _, port in ends:
+                lid = port.lids[0]
+                if port.peer == switch or (switch, lid) in found.entries:
+                    continue
+                name = self.nodes[switch].description or switch
+                lines, line = found.begin.get(switch, (first, 1))
+                what = "entry for" if switch in found.begin else "table; it is to lead to"
+                message = f'"{name}" has no {what} LID {lid}, "{self.terminal[lid]}"'
+                lines.fail(line, message, "read the tables of all switches again")
+
+    def _check_paths(self, found: _Tables) -> None:
         """Refuse tables by which a packet loops, or arrives at a switch without an entry for it."""
-        lids = dict.fromkeys(lid for _, lid in found)
-        for lid in lids:
+        by_lid: dict[int, list[str]] = {}
+        for key, lid in found.entries:
+            by_lid.setdefault(lid, []).append(key)
+        for lid, starts in by_lid.items():
             good: set[str] = set()
-            for start in (key for key, one in found if one == lid):
-                path: list[str] = []
+            for start in starts:
+                path: list[_Entry] = []
+                passed: list[str] = []
                 at = start
                 while self.nodes[at].is_switch and at not in good:
-                    line = found[path[-1], lid][1] if path else 1
-                    if at in path:
-                        names = [self.nodes[one].description or one for one in path[path.index(at) :]]
+                    if at in passed:
+                        names = [self.nodes[one].description or one for one in passed[passed.index(at) :]]
                         message = f'packets for "{self.terminal[lid]}" (LID {lid}) loop: '
-                        lines.fail(
-                            line,
+                        path[-1].fail(
                             message + " > ".join([*names, names[0]]),
                             "correct this entry, or read the tables again",
                         )
-                    if (at, lid) not in found:
+                    if (at, lid) not in found.entries:
                         name = self.nodes[at].description or at
                         message = f'packets for LID {lid} come to "{name}", which has no entry for it'
-                        lines.fail(line, message, "read the tables of all switches")
-                    path.append(at)
-                    at = self.nodes[at].ports[found[at, lid][0]].peer
-                last = self.nodes[path[-1]].ports[found[path[-1], lid][0]] if path else None
-                if (
-                    last
-                    and not self.nodes[at].is_switch
-                    and self.end[at, last.peer_port] != self.terminal[lid]
-                ):
-                    line = found[path[-1], lid][1]
-                    message = f'LID {lid} belongs to "{self.terminal[lid]}", this leads to'
-                    lines.fail(line, f'{message} "{self.end[at, last.peer_port]}"', "read the tables again")
-                good |= set(path)
+                        path[-1].fail(message, "read the tables of all switches")
+                    passed.append(at)
+                    path.append(found.entries[at, lid])
+                    at = self.nodes[at].ports[path[-1].port].peer
+                if path and not self.nodes[at].is_switch:
+                    self._check_end(lid, at, self.nodes[passed[-1]].ports[path[-1].port], path[-1])
+                good |= set(passed)
+
+    def _check_end(self, lid: int, at: str, last: _Port, entry: _Entry) -> None:
+        """Refuse an entry that leads to another adapter than that of the LID."""
+        if self.end[at, last.peer_port] != self.terminal[lid]:
+            message = f'LID {lid} belongs to "{self.terminal[lid]}", this leads to'
+            entry.fail(f'{message} "{self.end[at, last.peer_port]}"', "read the tables again")

@@ -210,7 +210,7 @@ def do(state: State, call: Call) -> None:
         for request in state.requested(call):
             if request in state.lasting:
                 state.requests[request] = state.rank.add(state.lasting[request], state.last)
-    elif call.name == "MPI_Sendrecv":
+    elif call.name in ("MPI_Sendrecv", "MPI_Sendrecv_replace"):
         _exchange(state, call)
     elif call.name in _COLLECTIVES:
         _collective(state, call)

@@ -1,7 +1,7 @@
 """Packet lists of flit simulators: a line per packet, ``cycle source destination flits``.
 
-Numbers stand between blanks or commas. Blank lines, and what follows a ``#``, are passed over. A first line
-of words names the columns; they must stand in this order.
+Numbers stand between blanks, commas or semicolons. Blank lines, and what follows a ``#``, are passed over. A
+first line of words can name the columns, in any order and with others between them.
 """
 
 from __future__ import annotations
@@ -18,6 +18,12 @@ FLIT_BYTES = 8
 """Of the preset that the scenario has."""
 _MOST = (10**15, 2**20 - 1, 2**20 - 1, 2**20)
 _NAMES = ("cycle", "source", "destination", "flits")
+_WORDS = {
+    **dict.fromkeys(("cycle", "time", "at"), "cycle"),
+    **dict.fromkeys(("source", "src", "from"), "source"),
+    **dict.fromkeys(("destination", "dest", "dst", "target", "to"), "destination"),
+    **dict.fromkeys(("flits", "size", "length"), "flits"),
+}
 _HINT = "a packet is a line such as: 120 3 12 5 (cycle, source, destination, flits)"
 
 
@@ -69,11 +75,16 @@ def packets(files: Sequence[Path]) -> Packets:
     stream, rows = Stream(only(files, "a list")), spool()
     rows.write(b"cycle,source,target,length\n")
     count = highest = last = 0
+    order: Sequence[int] = range(len(_NAMES))
+    width = len(_NAMES)
     for whole in stream:
-        words = whole.partition("#")[0].replace(",", " ").split()
-        if not words or (not count and not any(word[:1].isdecimal() for word in words)):
+        line, _, comment = whole.partition("#")
+        words = line.replace(",", " ").replace(";", " ").split()
+        if not words or not (count or any(word[:1].isdecimal() for word in words)):
+            if not count and (found := _columns(stream, words or comment.split(), bool(words))):
+                order, width = found, len(words or comment.split())
             continue
-        cycle, source, target, flits = _row(stream, words)
+        cycle, source, target, flits = _row(stream, words, order, width)
         count, highest, last = count + 1, max(highest, source, target), max(last, cycle)
         rows.write(f"{cycle},{source},{target},{flits * FLIT_BYTES}\n".encode())
     if not count:
@@ -81,11 +92,33 @@ def packets(files: Sequence[Path]) -> Packets:
     return Packets(rows, count, highest + 1, last)
 
 
-def _row(stream: Stream, words: list[str]) -> list[int]:
-    if len(words) != len(_NAMES):
-        stream.fail(f"{len(words)} values, where {len(_NAMES)} are meant", _HINT)
+def _columns(stream: Stream, words: list[str], strict: bool) -> list[int]:
+    """Return where the columns stand that a line names; none if it names none.
+
+    ``strict``: refuse a line that names some of them, which a comment may do.
+    """
+    named: dict[str, int] = {}
+    for at, word in enumerate(words):
+        if name := _WORDS.get(word.strip("\"'").lower()):
+            named.setdefault(name, at)
+    usual = len(words) == len(_NAMES) and all(_NAMES[at] == name for name, at in named.items())
+    if usual or len(named) < len(_NAMES) - 1:
+        return []  # other words for the same columns, or no names
+    if len(named) < len(_NAMES):
+        if not strict:
+            return []
+        missing = next(name for name in _NAMES if name not in named)
+        stream.fail(f'these columns have no "{missing}"', f"columns are {', '.join(_NAMES)}")
+    return [named[name] for name in _NAMES]
+
+
+def _row(stream: Stream, words: list[str], order: Sequence[int], width: int) -> list[int]:
+    """Return cycle, source, destination and flits; ``order``: where they stand among ``width`` values."""
+    if len(words) != width:
+        stream.fail(f"{len(words)} values, where {width} are meant", _HINT)
     found: list[int] = []
-    for word, name, most in zip(words, _NAMES, _MOST, strict=True):
+    for at, name, most in zip(order, _NAMES, _MOST, strict=True):
+        word = words[at]
         if not (word.isascii() and word.isdecimal() and len(word) < 17 and int(word) <= most):
             stream.fail(f'"{word[:40]}" is no {name}: a whole number up to {most:,}', _HINT, word)
         found.append(int(word))

@@ -144,7 +144,12 @@ ALL_RANKS = "name the files of all ranks"
 _FILES = "name one file for each rank, with its number in the name, such as trace-0003.txt"
 
 
+_PACKED = (".gz", ".tgz", ".bz2", ".xz", ".zst", ".zip", ".tar")
+
+
 def _rank_of(file: Path) -> int:
+    if file.suffix.lower() in _PACKED:
+        raise ReadError(f"{file}: a packed file", f"unpack it, and {_FILES}")
     found = re.findall(r"\d{1,9}", file.stem)
     if not found:
         raise ReadError(f"{file}: its name has no number of a rank", _FILES)

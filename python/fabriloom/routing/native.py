@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..topology.graph import Graph
+from ..topology.graph import AS_CABLES, Graph
 from .table import MOST_ENTRIES, RouteTable, RoutingError, Runs, Shared, check_size
 
 SHARED_ABOVE = 1 << 22
@@ -53,7 +53,19 @@ class Core:
                 raise
             message = "".join(self._name(kind, value) for kind, value in words)
             named = [(kind, int(value)) for kind, value in words if kind in ("switch", "terminal", "link")]
-            raise RoutingError(message, self.parameter, named) from None
+            found = RoutingError(message, self.parameter, named)
+            if message.startswith("no way from"):
+                found.hint = self._one_way()
+            raise found from None
+
+    def _one_way(self) -> str:
+        """Return what to do where links of a file have no opposite direction, perhaps by an oversight."""
+        graph = self.graph
+        alone = np.flatnonzero(graph.link_reverse < 0)
+        if not len(alone) or graph.family not in ("file", "inline"):
+            return ""
+        name = graph.link_names[alone[0]]
+        return f"{len(alone):,} of {graph.links:,} links have no way back, such as {name}; {AS_CABLES}"
 
     def _name(self, kind: str, value: str) -> str:
         names = {

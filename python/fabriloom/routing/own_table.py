@@ -9,6 +9,7 @@ with a column ``router`` has ports by logical address.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -25,6 +26,7 @@ from .table import NONE, RouteTable, RoutingError, check_size
 COLUMNS = ["router", "logical_address", "ports"]
 MORE = ["terminal", "priority", "take"]
 """Columns that an exported table can have besides."""
+_HEXADECIMAL = re.compile(r"0[xX][0-9a-fA-F]{1,8}")
 WORDS = {
     "router": ("switch", "routing switch"),
     "logical_address": ("address", "destination address"),
@@ -70,7 +72,8 @@ class RouterRows:
         """Return the terminal with an address; ``terminal`` is the name that the table gives, if any."""
         number = _number(address)
         if number is None:
-            raise RoutingError(f'"{address}" is no logical address: write a number', cell="logical_address")
+            message = f'"{address}" is no logical address: {_decimal(address)}'
+            raise RoutingError(message, cell="logical_address")
         target = self._terminals.get(number)
         if target is None:
             there = ", ".join(map(str, sorted(self._terminals)[:12]))
@@ -85,7 +88,7 @@ class RouterRows:
     def _link(self, switch: int, word: str) -> int:
         port, name = _number(word), self._graph.switch_names[switch]
         if port is None:
-            raise RoutingError(f'"{word}" is no port of {name}: write numbers', cell="ports")
+            raise RoutingError(f'"{word}" is no port of {name}: {_decimal(word, mask=True)}', cell="ports")
         if (switch, port) not in self._links:
             there = ", ".join(str(number) for at, number in sorted(self._links) if at == switch)
             raise RoutingError(f"{name} has no cable at port {port}; it has {there}", cell="ports")
@@ -94,6 +97,17 @@ class RouterRows:
 
 def _number(word: str) -> int | None:
     return int(word) if word.isascii() and word.isdecimal() and len(word) < 10 else None
+
+
+def _decimal(word: str, mask: bool = False) -> str:
+    """Return what to write instead of a word; ``mask``: bit n of a hexadecimal number stands for port n."""
+    if not _HEXADECIMAL.fullmatch(word):
+        return "write numbers" if mask else "write a number"
+    number = int(word, 16)
+    if not mask:
+        return f"numbers are decimal: write {number}"
+    bits = " ".join(str(bit) for bit in range(number.bit_length()) if number >> bit & 1)
+    return f"write the ports of a mask, separated by spaces: {bits}" if bits else "write numbers"
 
 
 MOST_BYTES = 1 << 30
@@ -111,6 +125,9 @@ def own_table(graph: Graph, path: str | Path, adaptive: bool = True, lanes: int 
     check_size(graph.switches, graph.terminals, "path")
     maker = _Maker(graph, adaptive, lanes)
     text = text_at(path)
+    if Path(path).suffix.lower() in (".c", ".h"):
+        message = f"{path}: arrays in C are not read"
+        raise RoutingError(f"{message}; name a table with the columns {', '.join(COLUMNS)}", "path")
     by_ports = has_routers(text, path)
     found = _by_address(graph, text, path, adaptive) if by_ports else _by_name(maker, text, path)
     rows = list(found)

@@ -96,8 +96,22 @@ def _format(path: Path, format: str | None) -> str:
             if format is not None
             else f'{path}: the extension "{path.suffix}" says no format'
         )
-        raise GraphError(f"{given}; formats are {', '.join(FORMATS)}", "path" if format is None else "format")
+        found = GraphError(
+            f"{given}; formats are {', '.join(FORMATS)}", "path" if format is None else "format"
+        )
+        found.hint = _conversion(path, form)
+        raise found
     return form
+
+
+def _conversion(path: Path, form: str) -> str:
+    """Return how networkx makes GraphML of a format that it reads, if it does."""
+    reads = {"gml": "read_gml", "gexf": "read_gexf", "net": "read_pajek", "dot": "nx_pydot.read_dot"}
+    reads |= {"gv": reads["dot"], "edgelist": "read_edgelist", "adjlist": "read_adjlist"}
+    if form not in reads:
+        return ""
+    called = f'networkx.{reads[form]}("{path.name}")'
+    return f'convert it in Python: networkx.write_graphml({called}, "{path.stem}.graphml")'
 
 
 def content_of(path: Path, sha256: str | None) -> bytes:

@@ -85,7 +85,9 @@ class Foreign:
         names = list(self.ignored)
         more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
         listed = ", ".join(f'"{name[:40]}"' for name in names[:_SHOWN])
-        usual = [(ours, name) for name in names for ours, theirs in _USUAL.items() if name.lower() in theirs]
+        lower = {name.lower(): name for name in names}
+        open_ = {ours: theirs for ours, theirs in _USUAL.items() if ours not in self.mapped}
+        usual = [(ours, lower[one]) for ours, theirs in open_.items() for one in theirs if one in lower]
         offer = "; one can be given a meaning in [topology.attributes]"
         if usual:
             unit = {"rate": "bit/s", "delay": "us", "length": "m"}[usual[0][0]]

@@ -50,6 +50,11 @@ Ints = NDArray[np.int64]
 
 MAX_TERMINALS = 1 << 20
 """More terminals than this are refused."""
+AS_CABLES = (
+    'if they are cables, say so in the file: edgedefault="undirected" in GraphML, "directed": false in JSON, '
+    "kind cable in CSV"
+)
+"""What to do where links of a file have no opposite direction, perhaps by an oversight."""
 MAX_LINKS = 1 << 23
 """More links (one direction each) than this are refused."""
 

@@ -34,6 +34,8 @@ class _Reader:
         self.text: list[str] = []
         self.key = ("", "")
         self.directed = False
+        self.arrowheads: list[bool] = []
+        """Of the edge that is read, at its source and at its target, as it is drawn."""
         self.graphs = 0
         self.parser = expat.ParserCreate(namespace_separator=" ")
         self.parser.StartElementHandler = self.start
@@ -72,6 +74,8 @@ class _Reader:
             self.where[name] = self.line()
         elif name == "data":
             self.key = ("data", given.get("key", ""))
+        elif name == "Arrows" and "edge" in self.stack:
+            self.arrowheads = [given.get(end, "none") != "none" for end in ("source", "target")]
 
     def label(self, element: str) -> None:
         """Keep the label that yEd draws as the attribute ``_NodeLabel``; elements can follow its text."""
@@ -106,7 +110,9 @@ class _Reader:
             if end not in given:
                 self.raw.fail(f"an edge without a {end}", where)
         self.only("edge", given, where)
-        one_way = given.get("directed", str(self.directed)).lower() == "true"
+        drawn, self.arrowheads = self.arrowheads, []
+        by_default = self.directed and len(set(drawn)) != 1
+        one_way = given.get("directed", str(by_default)).lower() == "true"
         attributes.add_links(self.raw, given["source"], given["target"], values, where, one_way=one_way)
 
     def only(self, element: str, given: dict[str, str], where: str) -> None:

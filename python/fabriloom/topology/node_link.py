@@ -41,7 +41,7 @@ def read(raw: RawGraph, text: str) -> None:
     links_key = "edges" if "edges" in data and "links" not in data else "links"
     for key in ("nodes", links_key):
         if not isinstance(data.get(key), list):
-            raw.fail(f'"{key}" must be there and be a list')
+            raw.fail(f'"{key}" must be there and be a list, as networkx.node_link_data makes it')
     about = data.get("graph")
     read_family(raw, about.get("fabriloom") if isinstance(about, dict) else None)
     for index, node in enumerate(data["nodes"]):
@@ -56,21 +56,30 @@ def read(raw: RawGraph, text: str) -> None:
 
 
 def _read_node(raw: RawGraph, node: Any, where: str) -> None:
-    if not isinstance(node, dict) or not isinstance(node.get("id"), str | int):
-        raw.fail('a node must be an object with an "id"', where)
+    name = _id_of(node.get("id")) if isinstance(node, dict) else None
+    if name is None:
+        raw.fail('a node must be an object with an "id", a text or a number', where)
     values = {key: value for key, value in node.items() if key != "id"}
-    attributes.add_vertex(raw, str(node["id"]), values, where)
+    attributes.add_vertex(raw, name, values, where)
+
+
+def _id_of(value: Any) -> str | None:
+    """Return the name of a node; None for what is none. The lists are tuples in Python, as of grids."""
+    if isinstance(value, list) and value and all(isinstance(one, str | int) for one in value):
+        return str(tuple(value))
+    return str(value) if isinstance(value, str | int) else None
 
 
 def _read_link(raw: RawGraph, entry: Any, directed: bool, where: str) -> None:
     if not isinstance(entry, dict):
         raw.fail('a link must be an object with "source" and "target"', where)
-    for key in ("source", "target"):
-        if not isinstance(entry.get(key), str | int):
-            raw.fail(f'"{key}" is missing or is not the id of a node', where)
+    source, target = (_id_of(entry.get(key)) for key in ("source", "target"))
+    if source is None or target is None:
+        key = "source" if source is None else "target"
+        raw.fail(f'"{key}" is missing or is not the id of a node', where)
     # networkx writes the key of an edge between the same two nodes; it is not an attribute of the edge.
     values = {key: value for key, value in entry.items() if key not in ("source", "target", "key")}
-    attributes.add_links(raw, str(entry["source"]), str(entry["target"]), values, where, one_way=directed)
+    attributes.add_links(raw, source, target, values, where, one_way=directed)
 
 
 def write(graph: Graph) -> str:

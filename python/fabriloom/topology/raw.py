@@ -13,7 +13,7 @@ import numpy as np
 from ..reading.texts import escaped, refused_in
 from . import doubtful, port_addresses
 from .foreign import Foreign
-from .graph import MAX_TERMINALS, Graph, GraphError
+from .graph import AS_CABLES, MAX_TERMINALS, Graph, GraphError
 from .joined import MOST_PORTS
 from .several import with_ports
 
@@ -315,10 +315,11 @@ class RawGraph:
                 ends_at = sorted({link.target if does == "sends on" else link.source for link in links})
                 where = f" ({', '.join(link.where for link in links[:3])})" if links else ""
                 joined = f" to {' and '.join(ends_at[:3])}" if links else ""
+                message = f'terminal "{vertex.name}" {does} {len(links)} links{joined}{where}; it must be '
+                message += f"at least one and at most {MOST_PORTS}"
+                alone = any(link.cable is None for link in self.links)
                 self.fail(
-                    f'terminal "{vertex.name}" {does} {len(links)} links{joined}{where}; it must be at least '
-                    f"one and at most {MOST_PORTS}",
-                    vertex.where,
+                    f"{message}. Some links are one-way: {AS_CABLES}" if alone else message, vertex.where
                 )
         out, inward = (np.bincount(link_ends, minlength=len(number))[first:] for link_ends in ends)
         for index in np.flatnonzero(out != inward)[:1].tolist():
@@ -476,7 +477,8 @@ def _parts_text(parts: list[list[str]]) -> str:
         shown.append(f"{listed} and {more} more" if more > 0 else listed)
     rest = len(parts) - len(shown)
     others = f"; and {rest} more part{'s' if rest > 1 else ''}" if rest else ""
-    return f"the network falls into {len(parts)} parts that no link joins: {'; '.join(shown)}{others}"
+    listed = "; ".join(shown) + others
+    return f"the network falls into {len(parts)} parts that no link joins: {listed}. Join them, or keep one"
 
 
 def turned(numbers: dict[str, float]) -> dict[str, float]:
