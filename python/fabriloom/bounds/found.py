@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from ..process.libraries import pl
 from ..results.columns.studies import BOUNDS
 from ..topology import LINKS, RINGS, NetworkKind
 from .calculus import WORDS, Blocking, Line, Part, Worst, links_of, parts
-from .flows import Flow, flow_of_rows
+from .flows import flow_of_rows
 from .periods import SHAPED, SHAPED_BESIDE, Periods, Ready, by_periods
 from .rings import by_rings
 from .signals import Reals
@@ -210,8 +211,9 @@ class Bounds:
 
     def order(self) -> list[int]:
         """Return the numbers of the flows: first those without a bound, then by descending bound."""
-        most = [self.most(flow) for flow in range(len(self.worst.flows))]
-        return sorted(range(len(most)), key=lambda at: (-np.inf if most[at] is None else -most[at], at))
+        bounds = (self.most(flow) for flow in range(len(self.worst.flows)))
+        largest = [np.inf if most is None else most for most in bounds]
+        return sorted(range(len(largest)), key=lambda flow: (-largest[flow], flow))
 
     @cached_property
     def flow_of(self) -> list[int]:
@@ -253,11 +255,32 @@ class Bounds:
     @cached_property
     def table(self) -> pl.DataFrame:
         """One row per flow, the largest bound first; columns as on the page of results."""
-        return BOUNDS.frame_of(Row(self, flow) for flow in self.order())
+        return BOUNDS.frame_of(map(self._row, self.order()))
 
     def first(self, count: int) -> list[dict[str, Any]]:
         """Return the first rows of the table."""
-        return [BOUNDS.row_of(Row(self, flow)) for flow in self.order()[:count]]
+        return [BOUNDS.row_of(self._row(flow)) for flow in self.order()[:count]]
+
+    def _row(self, number: int) -> SimpleNamespace:
+        """Return what the table has of a flow, by the names of the columns."""
+        flow, names = self.worst.flows[number], self.compiled.graph.terminal_names
+        periods = self.with_periods(number)
+        seen = self.tried.get(number), None if periods is None else self.kept.get(number)
+        bounds = None if self.doubt else self.worst.delay(number), periods
+        found_ns, kept_ns, bound_ns, periods_ns = (
+            None if ticks is None else ticks * self.tick_ns for ticks in (*seen, *bounds)
+        )
+        return SimpleNamespace(
+            source=names[flow.source],
+            target=names[flow.target],
+            packet_bytes=flow.payload,
+            bound_ns=bound_ns,
+            found_ns=found_ns,
+            found_share=_share(found_ns, bound_ns),
+            periods_ns=periods_ns,
+            periods_found_ns=kept_ns,
+            periods_found_share=_share(kept_ns, periods_ns),
+        )
 
     def flow(self, source: str, target: str) -> int:
         """Return the number of the flow between two terminals; of several, that with the longest packets.
@@ -364,67 +387,6 @@ class Bounds:
         """Return source and target of a flow as text."""
         names, it = self.compiled.graph.terminal_names, self.worst.flows[flow]
         return f"{names[it.source]} -> {names[it.target]}"
-
-
-@dataclass(frozen=True)
-class Row:
-    """A flow, for the table."""
-
-    of: Bounds
-    number: int
-
-    @property
-    def flow(self) -> Flow:
-        """The flow itself."""
-        return self.of.worst.flows[self.number]
-
-    @property
-    def source(self) -> str:
-        """Terminal that sends."""
-        return self.of.compiled.graph.terminal_names[self.flow.source]
-
-    @property
-    def target(self) -> str:
-        """Terminal that receives."""
-        return self.of.compiled.graph.terminal_names[self.flow.target]
-
-    @property
-    def packet_bytes(self) -> int:
-        """Payload of the longest packet."""
-        return self.flow.payload
-
-    def _ns(self, ticks: float | None) -> float | None:
-        return None if ticks is None else ticks * self.of.tick_ns
-
-    @property
-    def bound_ns(self) -> float | None:
-        """From dispatch to delivery."""
-        return None if self.of.doubt else self._ns(self.of.worst.delay(self.number))
-
-    @property
-    def found_ns(self) -> float | None:
-        """The longest such time that was seen."""
-        return self._ns(self.of.tried.get(self.number))
-
-    @property
-    def found_share(self) -> float | None:
-        """The one over the other."""
-        return _share(self.found_ns, self.bound_ns)
-
-    @property
-    def periods_ns(self) -> float | None:
-        """From making to delivery, by the periods."""
-        return self._ns(self.of.with_periods(self.number))
-
-    @property
-    def periods_found_ns(self) -> float | None:
-        """The longest such time that was seen."""
-        return None if self.periods_ns is None else self._ns(self.of.kept.get(self.number))
-
-    @property
-    def periods_found_share(self) -> float | None:
-        """The one over the other."""
-        return _share(self.periods_found_ns, self.periods_ns)
 
 
 def _share(found: float | None, most: float | None) -> float | None:

@@ -52,6 +52,11 @@ def option(name: str, metavar: str, help: str, *more: str, **settings: Any) -> A
     return typer.Option(*more, name, metavar=metavar, help=help, **settings)
 
 
+def flag(name: str, help: str) -> Any:
+    """Return an option without a value."""
+    return typer.Option(name, help=help)
+
+
 def path_option(name: str, metavar: str, help: str, *more: str) -> Any:
     """Return an option that takes a path; ``more``: its other names."""
     return option(name, metavar, help, *more, callback=at_home)
@@ -63,11 +68,11 @@ Set = Annotated[
     option("--set", "PATH=VALUE", "Change a setting, such as traffic.load=0.3; repeatable."),
 ]
 Seed = Annotated[int | None, option("--seed", "N", "Seed of all random streams.", min=0, max=2**63 - 1)]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON and nothing else.")]
+Json = Annotated[bool, flag("--json", "Print JSON and nothing else.")]
 Out = Annotated[Path | None, option("--out", "DIR", "Write all that comes out into this folder.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace an earlier result of fabriloom.")]
-ForceFile = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
-Csv = Annotated[bool, typer.Option("--csv", help="With --out: write every table as CSV too.")]
+Force = Annotated[bool, flag("--force", "Replace an earlier result of fabriloom.")]
+ForceFile = Annotated[bool, flag("--force", "Replace an existing file.")]
+Csv = Annotated[bool, flag("--csv", "With --out: write every table as CSV too.")]
 Loads = Annotated[str | None, option("--loads", "LOAD,LOAD…", "Offered loads, such as 0.1,0.3,0.5.")]
 Jobs = Annotated[int, option("--jobs", "N", "Parallel runs.", "-j", min=1, max=1024)]
 

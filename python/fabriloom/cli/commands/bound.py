@@ -6,11 +6,9 @@ import difflib
 from collections.abc import Iterable, Sequence
 from typing import Annotated, Any
 
-import typer
-
 from .. import exits
 from ..exits import Mistake, say
-from ..frame import Call, command, document, option
+from ..frame import Call, command, document, flag, option
 from ..house import Bounds, Line, Part, Promise, bars, bounds, promised, show
 
 ROWS = 20
@@ -30,9 +28,7 @@ def bound(
         str | None,
         option("--flow", "SOURCE:TARGET", "Show the parts of the bound of this flow."),
     ] = None,
-    strict: Annotated[
-        bool, typer.Option("--strict", help="Exit code 1 if a requirement is not guaranteed.")
-    ] = False,
+    strict: Annotated[bool, flag("--strict", "Exit code 1 if a requirement is not guaranteed.")] = False,
 ) -> int:
     """Compute an upper bound on the delay of every flow, and search for the longest delay."""
     scenario = call.scenario()

@@ -5,8 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-import typer
-
 from .. import exits
 from ..exits import Mistake, say
 from ..frame import (
@@ -16,6 +14,7 @@ from ..frame import (
     check_file,
     command,
     document,
+    flag,
     option,
     path_option,
     words,
@@ -47,7 +46,7 @@ def check(
         ),
     ] = 0,
     resolved: Annotated[
-        bool, typer.Option("--resolved", help="Also print the scenario with every default filled in.")
+        bool, flag("--resolved", "Also print the scenario with every default filled in.")
     ] = False,
     out: Annotated[
         Path | None, path_option("--out", "FILE.html", "Also write a report with a picture.")

@@ -5,11 +5,9 @@ from __future__ import annotations
 import json as jsonlib
 from typing import Annotated, Any
 
-import typer
-
 from ...process.libraries import of_extra
 from ..exits import Mistake
-from ..frame import Call, Loads, command, compiled, loads_of, option
+from ..frame import Call, Loads, command, compiled, flag, loads_of, option
 from ..house import Scenario, bars, replays, report, show, store, studies
 
 
@@ -28,7 +26,7 @@ def curve(
         ),
     ] = None,
     published: Annotated[
-        bool, typer.Option("--published", help="Also show the published numbers of this network.")
+        bool, flag("--published", "Also show the published numbers of this network.")
     ] = False,
 ) -> int:
     """Measure latency against throughput over offered loads, or over the scenario's [sweep].

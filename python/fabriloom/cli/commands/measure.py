@@ -5,11 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from .. import exits
 from ..exits import Mistake
-from ..frame import Call, command, interrupted, option, path_option, words
+from ..frame import Call, command, flag, interrupted, option, path_option, words
 from ..house import bars, report, store
 from ..house import measure as room
 
@@ -44,9 +42,7 @@ def measure(
     ] = 5,
     oversubscribe: Annotated[
         bool,
-        typer.Option(
-            "--oversubscribe", help="Allow more processes than cores, as a test only: times mean nothing."
-        ),
+        flag("--oversubscribe", "Allow more processes than cores, as a test only: times mean nothing."),
     ] = False,
     patience: Annotated[
         int,

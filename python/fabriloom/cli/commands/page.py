@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from ..exits import Mistake, say
-from ..frame import Call, command, path_argument
+from ..frame import Call, command, flag, path_argument
 from ..house import page as room
 
 
@@ -31,9 +31,7 @@ def page(
     port: Annotated[
         int, typer.Option("--port", min=0, max=65535, help="Port of the server; 0: any free one.")
     ] = 8765,
-    browser: Annotated[
-        bool, typer.Option("--browser/--no-browser", help="Open the page in a browser.")
-    ] = True,
+    browser: Annotated[bool, flag("--browser/--no-browser", "Open the page in a browser.")] = True,
 ) -> None:
     """Open the laboratory: a page in your browser that shows how packets move and block."""
     for file in files or ():

@@ -12,7 +12,7 @@ import fabriloom
 from ...process.libraries import Later, of_extra
 from .. import exits
 from ..exits import Mistake, say
-from ..frame import Call, command, document, words
+from ..frame import Call, command, document, flag, words
 from ..house import Output, bars, folders, output, report, show
 
 RUNS = "runs"
@@ -38,8 +38,8 @@ def reproduce(
             autocompletion=words(*NAMES, "all"),
         ),
     ],
-    quick: Annotated[bool, typer.Option("--quick", help="Fewer and shorter runs.")] = False,
-    strict: Annotated[bool, typer.Option("--strict", help="Exit code 1 if a scored line disagrees.")] = False,
+    quick: Annotated[bool, flag("--quick", "Fewer and shorter runs.")] = False,
+    strict: Annotated[bool, flag("--strict", "Exit code 1 if a scored line disagrees.")] = False,
 ) -> int:
     """Compute the published numbers of a paper again, and print both.
 

@@ -6,20 +6,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Annotated, Any
 
-import typer
-
 from .. import exits
 from ..exits import Mistake
-from ..frame import Call, code_of_ends, command, compiled, option
+from ..frame import Call, code_of_ends, command, compiled, flag, option
 from ..house import Scenario, bars, report, show, simulate, store, studies
 
 
 @command("file settings seed json out force csv", "jobs")
 def run(
     call: Call,
-    twin: Annotated[
-        bool, typer.Option("--twin", help="Compare every delivery with the slow second engine.")
-    ] = False,
+    twin: Annotated[bool, flag("--twin", "Compare every delivery with the slow second engine.")] = False,
     seeds: Annotated[
         int | None,
         option(
@@ -32,9 +28,7 @@ def run(
     ] = None,
     strict: Annotated[
         bool,
-        typer.Option(
-            "--strict", help="Exit code 1 if a requirement is missed or cannot be told, in any run."
-        ),
+        flag("--strict", "Exit code 1 if a requirement is missed or cannot be told, in any run."),
     ] = False,
 ) -> int:
     """Run a scenario once, or with several seeds.

@@ -19,6 +19,7 @@ from ..frame import (
     check_file,
     command,
     document,
+    flag,
     option,
     path_argument,
     path_option,
@@ -149,12 +150,8 @@ def export(
     place: Place,
     to: Annotated[Path, path_argument("FILE", "File to write, .parquet or .csv.")],
     which: Which = None,
-    means: Annotated[
-        bool, typer.Option("--means", help="Write means over seeds instead of single runs.")
-    ] = False,
-    trials: Annotated[
-        bool, typer.Option("--trials", help="Write the trials of a search instead of single runs.")
-    ] = False,
+    means: Annotated[bool, flag("--means", "Write means over seeds instead of single runs.")] = False,
+    trials: Annotated[bool, flag("--trials", "Write the trials of a search instead of single runs.")] = False,
     force: ForceFile = False,
 ) -> None:
     """Write all points of a study as one table."""
