@@ -140,7 +140,7 @@ def test_a_network_of_any_shape_goes_the_ways_of_booksim(tmp_path: Path) -> None
 
 def test_a_latency_behind_a_node_is_not_what_booksim_takes(tmp_path: Path) -> None:
     (tmp_path / "net").write_text("router 0 node 0 router 1\nrouter 1 node 1 5\nrouter 1 node 2 1\n")
-    [remark] = imports.anynet([tmp_path / "net"]).remarks
+    [remark] = imports.read("anynet", tmp_path / "net").remarks
     assert remark.endswith(
         "net:2: the latency behind node 1 (and 1 more) is taken for that of its link; BookSim gives it to a "
         "channel from router 1 to router 1, and adds one if there is none"
