@@ -164,7 +164,7 @@ def test_groups_and_entries_of_no_port_are_passed_over(tmp_path: Path) -> None:
     before = "\nChassis 1 (guid 0xa1f)\n\n# Spine Nodes\n# Line Nodes\nvendid"
     grouped = SUBNET.replace("vendid", before, 1).replace("[35]\t", "[35][ext 17]\t")
     grouped = grouped.replace("\ncaguid=0xd00", "\nNon-Chassis Nodes\n\ncaguid=0xd00")
-    tables = LFTS.replace("0x0007 001 #", "0x0005 255 : (path #1 - illegal port)\n0x0007 001 #")
+    tables = LFTS.replace("0x0007 001 #", f"0x0005 255 : (path #{1} - illegal port)\n0x0007 001 #")
     tables = tables.replace("0x0001 000 :", "0x0003 255 : (illegal port)\n0x0001 000 :")
     plain, found = read(tmp_path), read(tmp_path, grouped, tables)
     assert (found.graph.link_names, found.routes) == (plain.graph.link_names, plain.routes)
