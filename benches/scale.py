@@ -226,7 +226,7 @@ def main() -> None:
         note = """Processor time to load a scenario up to its arrays, with the proof that its routes
 arrive and cannot deadlock, and to start the engine; the largest memory of the process; and packet-hops a
 second in the first 2 M events at load 0.2. All tables are adaptive: they have an entry for each pair of
-switches, and with more than 134 M of them runs of destinations with the same links. What needs more is
+switches, and with more than 4 M of them runs of destinations with the same links. What is too large is
 refused, with the reason in place of its numbers."""
         fails = f"""## After single failures
 

@@ -216,8 +216,8 @@ def test_runs_of_columns_change_nothing(
     one = scenario(topology, lanes, rule, **more)
     columns, own = compiled_above(one, monkeypatch, SHARED_ABOVE=0)
     runs, other = compiled_above(one, monkeypatch, RUNS_ABOVE=0)
-    layered = rule["kind"] in ("minimal-layers", "hops")
-    assert (other.table.runs is None) == (layered or other.via)
+    assert (other.table.runs is None) == other.via
+    assert np.array_equal(other.table.full().layer, own.table.full().layer)
     for table, as_runs in ((own.table, other.table), (own.lane_table, other.lane_table)):
         same_groups(table, as_runs)
         switch, class_ = np.indices(table.route.shape)

@@ -59,9 +59,11 @@ def test_a_disconnected_graph_is_named() -> None:
 
 
 def test_a_table_of_too_many_entries_is_refused_before_it_is_made() -> None:
+    with pytest.raises(RoutingError, match=r"70000 switches and 70000 to send to are 4900000000 pairs"):
+        routing.build(topology.ring(70000), "hops", lanes=14)
     graph = topology.hypercube(14, 1)
-    with pytest.raises(RoutingError, match=r"16,384 switches by 16,384 destination switches .* fewer"):
-        routing.build(graph, "hops", lanes=14)
+    with pytest.raises(RoutingError, match=r"16,384 switches by 32,768 destination switches .* fewer"):
+        routing.build(graph, "hops", lanes=30, universal=True)
     with pytest.raises(RoutingError, match=r"16,384 switches by 16,384 destinations .* or terminals"):
         routing.build(graph, adaptive=False)
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 from fabriloom import Scenario, ScenarioError, run
-from fabriloom.compile import compile
+from fabriloom.compile import compile, networks
+from fabriloom.compile.links import Newest
 from fabriloom.results import columns
 from fabriloom.routing import NONE, channel_loads, native
 from fabriloom.studies import failures
@@ -273,8 +274,17 @@ def test_several_ports_are_followed_as_if_everything_were_again(choice: str) -> 
         assert found == ways(topology, ports={"choice": choice}).after(kind, name, dead)
 
 
-def test_failures_of_a_table_of_runs_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failures_of_a_table_of_runs_are_those_of_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As far as it has no more entries than columns may have."""
     monkeypatch.setattr(native, "SHARED_ABOVE", 0)
-    monkeypatch.setattr(native, "RUNS_ABOVE", 0)
-    with pytest.raises(ScenarioError, match="failures are looked at with at most 134,217,728 pairs"):
+    found = []
+    for above in (1 << 22, 0):
+        monkeypatch.setattr(native, "RUNS_ABOVE", above)
+        monkeypatch.setattr(networks, "_known", Newest(1))
+        it = ways({"kind": "grid", "shape": [5, 2]})
+        found.append([it.after(*failure) for failure in failures.failures(it.graph, "all")])
+        assert (it.routes.table.runs is None) == bool(above)
+    assert found[0] == found[1]
+    monkeypatch.setattr("fabriloom.studies.links.failures.MOST_ENTRIES", 99)
+    with pytest.raises(ScenarioError, match="failures are looked at with at most 99 pairs"):
         ways({"kind": "grid", "shape": [5, 2]})

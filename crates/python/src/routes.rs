@@ -12,8 +12,8 @@ type Reals<'py> = PyReadonlyArray1<'py, f64>;
 type Made<'py> = Bound<'py, PyArray1<u32>>;
 
 /// `group_switch`, `group_start`, `group_links`; `route` (row by row), `route_start` and `route_end`; `class_column` and
-/// `class_exit` of a table.
-type MadeTable<'py> = ([Made<'py>; 3], [Made<'py>; 3], [Made<'py>; 2]);
+/// `class_exit`; `layer` of a table.
+type MadeTable<'py> = ([Made<'py>; 3], [Made<'py>; 3], [Made<'py>; 2], Bound<'py, PyArray1<u8>>);
 
 pub(crate) fn words(error: RouteError) -> PyErr {
     let word = |word: Word| match word {
@@ -82,7 +82,7 @@ impl RouteNetwork {
         name: &str,
         via: &[u32],
     ) -> PyResult<MadeTable<'py>> {
-        self.made(py, &mut scheme, name, via, self.2)
+        self.made(py, &mut scheme, name, via)
     }
 
     fn made<'py>(
@@ -91,25 +91,25 @@ impl RouteNetwork {
         scheme: &mut impl Scheme,
         name: &str,
         via: &[u32],
-        runs_above: usize,
     ) -> PyResult<MadeTable<'py>> {
-        let options = Options { spread: spread(name)?, via, shared_above: self.1, runs_above };
+        let options = Options { spread: spread(name)?, via, shared_above: self.1, runs_above: self.2 };
         let table = routes::assemble(&self.0, scheme, options).map_err(words)?;
         let groups = [table.groups.switch, table.groups.start, table.groups.links];
         let rows = [table.route, table.route_start, table.route_end];
         let shared = [table.class_column, table.class_exit];
         let arrays = |columns: [Vec<u32>; 3]| columns.map(|column| column.into_pyarray(py));
-        Ok((arrays(groups), arrays(rows), shared.map(|column| column.into_pyarray(py))))
+        let shared = shared.map(|column| column.into_pyarray(py));
+        Ok((arrays(groups), arrays(rows), shared, table.layer.into_pyarray(py)))
     }
 }
 
-/// A table, per destination switch and switch the layer, detours and links left out, each of all.
-type Layered<'py> = (MadeTable<'py>, Bound<'py, PyArray1<u8>>, (u64, u64), (u64, u64));
+/// A table, the number of its layers, detours and links left out, each of all.
+type Layered<'py> = (MadeTable<'py>, usize, (u64, u64), (u64, u64));
 
 #[pymethods]
 impl RouteNetwork {
-    /// Adaptive tables with more entries than `shared_above` have a column for all terminals of a switch; those without
-    /// layers, and with more entries than `runs_above`, have runs of such columns. `anywhere`: packets may come to any
+    /// Adaptive tables with more entries than `shared_above` have a column for all terminals of a switch; those with more
+    /// entries than `runs_above` have runs of such columns, if these are few. `anywhere`: packets may come to any
     /// switch for any destination.
     #[new]
     #[pyo3(signature = (switches, terminals, source, target, shared_above, runs_above, anywhere = false))]
@@ -181,17 +181,19 @@ impl RouteNetwork {
         self.table(py, routes::ShortestPath::new(hops), spread, via.as_slice()?)
     }
 
-    /// Paths of least weight, and these weights per destination switch and switch.
+    /// Paths of least weight with the hops left as layers, and the most of these; links of at least the weight `hop` are hops.
     fn least_weight<'py>(
         &self,
         py: Python<'py>,
         weight: Numbers<'py>,
+        hop: u32,
         spread: &str,
         via: Numbers<'py>,
-    ) -> PyResult<(MadeTable<'py>, Made<'py>)> {
-        let mut scheme = routes::LeastWeight::new(&self.0, weight.as_slice()?).map_err(words)?;
-        let table = self.made(py, &mut scheme, spread, via.as_slice()?, usize::MAX)?;
-        Ok((table, scheme.distance.into_pyarray(py)))
+    ) -> PyResult<(MadeTable<'py>, u32)> {
+        let via = via.as_slice()?;
+        let mut scheme = routes::LeastWeight::new(&self.0, weight.as_slice()?, hop, via).map_err(words)?;
+        let table = self.made(py, &mut scheme, spread, via)?;
+        Ok((table, scheme.most))
     }
 
     /// Minimal paths in at most `most` layers, with `root` and up*/down* paths where these do not suffice; None without.
@@ -209,10 +211,8 @@ impl RouteNetwork {
         let Some(mut found) = routes::Layers::new(&self.0, most, thin, height).map_err(words)? else {
             return Ok(None);
         };
-        let layer = found.layer.clone().into_pyarray(py);
-        let (detours, left_out) = (found.detours, found.left_out);
-        let table = self.made(py, &mut found, spread, via.as_slice()?, usize::MAX)?;
-        Ok(Some((table, layer, detours, left_out)))
+        let table = self.made(py, &mut found, spread, via.as_slice()?)?;
+        Ok(Some((table, found.count(), found.detours, found.left_out)))
     }
 
     fn self_routing<'py>(

@@ -28,7 +28,7 @@ pub struct Options<'a> {
     pub via: &'a [u32],
     /// Adaptive tables with more entries than this have a column per switch: its terminals share it.
     pub shared_above: usize,
-    /// Tables of such columns with more entries than this, and without intermediates, are kept as runs.
+    /// Tables of such columns with more entries than this, and without intermediates, are kept as runs if these are few.
     pub runs_above: usize,
 }
 
@@ -51,6 +51,9 @@ pub struct Table {
     pub class_column: Vec<u32>,
     /// Per class, if there are columns: its entry where that of the column is [`OWN`].
     pub class_exit: Vec<u32>,
+    /// Of each run, or by destination (switches with terminals, then intermediates) and switch: the number that the scheme
+    /// gives to packets, see [`Toward::layer`]; empty: none.
+    pub layer: Vec<u8>,
 }
 
 /// The largest table, in entries: half a gigabyte.
@@ -90,8 +93,10 @@ pub fn assemble(net: &Network, scheme: &mut impl Scheme, options: Options) -> Re
         maker.class_exit = vec![NONE; classes];
     }
     if as_runs {
-        maker.growing(scheme)?;
-        return Ok(maker.finish(classes));
+        if maker.growing(scheme, entries > MOST_ENTRIES)? {
+            return Ok(maker.finish(classes));
+        }
+        maker.restart(columns);
     }
     let mut toward = Toward::default();
     for to in 0..net.switches as u32 {
@@ -100,12 +105,14 @@ pub fn assemble(net: &Network, scheme: &mut impl Scheme, options: Options) -> Re
         }
         toward.reset(net.switches);
         scheme.toward(net, &mut maker.candidates, to, &mut toward)?;
+        maker.layer.extend_from_slice(&toward.layer);
         maker.terminals(to, &toward)?;
     }
     maker.flush();
     for (place, &to) in options.via.iter().enumerate() {
         toward.reset(net.switches);
         scheme.toward(net, &mut maker.candidates, to, &mut toward)?;
+        maker.layer.extend_from_slice(&toward.layer);
         maker.intermediate(to, (net.terminals + place) as u32, &toward)?;
     }
     Ok(maker.finish(classes))
@@ -133,6 +140,7 @@ struct Maker<'a> {
     /// Per candidate group: number of destinations assigned so far.
     dealt: Vec<u32>,
     route: Vec<u32>,
+    layer: Vec<u8>,
     /// The rows, if they are kept as runs.
     growing: Growing,
     /// Entries of the classes assigned last, class by class.
@@ -158,6 +166,7 @@ impl<'a> Maker<'a> {
             single: Groups::new(net),
             dealt: vec![],
             route: vec![NONE; net.switches * columns],
+            layer: vec![],
             growing: Growing::default(),
             assigned: vec![],
             starts,
@@ -202,8 +211,9 @@ impl<'a> Maker<'a> {
         Ok(())
     }
 
-    /// Makes the table as runs, column by column; where the scheme knows, only what changes is looked at.
-    fn growing(&mut self, scheme: &mut impl Scheme) -> Result<(), RouteError> {
+    /// Makes the table as runs, column by column; where the scheme knows, only what changes is looked at. Returns false
+    /// where runs are too many to save anything, unless there `must` be runs.
+    fn growing(&mut self, scheme: &mut impl Scheme, must: bool) -> Result<bool, RouteError> {
         let net = self.net;
         self.growing = Growing::new(net.switches);
         let (mut toward, mut changes, mut before) = (Toward::default(), vec![], None);
@@ -213,20 +223,32 @@ impl<'a> Maker<'a> {
                 None => false,
             };
             if known {
-                changes.iter().for_each(|&(switch, group)| self.growing.put(switch, group * 2));
+                changes.iter().for_each(|&(switch, group, layer)| self.growing.put(switch, group * 2, layer));
             } else {
                 toward.reset(net.switches);
                 scheme.toward(net, &mut self.candidates, to, &mut toward)?;
                 self.complete(to, &toward, net.residents(to)[0])?;
                 for (switch, &group) in (0u32..).zip(&toward.group) {
-                    self.growing.put(switch, if group == NONE { NONE } else { group * 2 });
+                    let layer = toward.layer.get(switch as usize).copied().unwrap_or(0);
+                    self.growing.put(switch, if group == NONE { NONE } else { group * 2 }, layer);
                 }
             }
-            self.growing.put(to, OWN);
+            self.growing.put(to, OWN, 0);
             self.growing.next()?;
             self.exits(net.residents(to));
+            if !must && !self.growing.is_few() {
+                return Ok(false);
+            }
         }
-        Ok(())
+        self.growing.is_layered = !toward.layer.is_empty();
+        Ok(true)
+    }
+
+    /// Begins again with an entry for each column; groups keep their numbers.
+    fn restart(&mut self, columns: usize) {
+        self.growing = Growing::default();
+        (self.columns, self.taken) = (columns, 0);
+        self.route = vec![NONE; self.net.switches * columns];
     }
 
     /// Takes the next column for the terminals of a switch, and gives each its own exit.
@@ -346,9 +368,10 @@ impl<'a> Maker<'a> {
         }
         let groups = if self.spread == Spread::Adaptive { self.candidates } else { self.single };
         let (class_column, class_exit) = (self.class_column, self.class_exit);
-        let (route_start, route_end, route) =
-            if self.growing.is_used() { self.growing.finish() } else { (vec![], vec![], self.route) };
-        Table { groups, route, route_start, route_end, classes, class_column, class_exit }
+        let rows = (vec![], vec![], self.route, self.layer);
+        let (route_start, route_end, route, layer) =
+            if self.growing.is_used() { self.growing.finish() } else { rows };
+        Table { groups, route, route_start, route_end, classes, class_column, class_exit, layer }
     }
 
     /// Replaces the groups of one switch by single links, each for a block of consecutive destinations.

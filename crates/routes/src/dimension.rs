@@ -258,7 +258,7 @@ impl Scheme for DimensionOrder {
         net: &Network,
         groups: &mut Groups,
         (before, to): (u32, u32),
-        out: &mut Vec<(u32, u32)>,
+        out: &mut Vec<(u32, u32, u8)>,
     ) -> Result<bool, RouteError> {
         let (old, new) = (self.place(before), self.place(to));
         let rank = self.order.iter().position(|&dimension| old[dimension] != new[dimension]).unwrap_or(0);
@@ -267,7 +267,7 @@ impl Scheme for DimensionOrder {
         }
         out.clear();
         for from in self.agreeing(new, rank).into_iter().filter(|&from| from != to) {
-            out.push((from, groups.edge(net, self.hop(net, from, to)?.1)));
+            out.push((from, groups.edge(net, self.hop(net, from, to)?.1), 0));
         }
         Ok(true)
     }

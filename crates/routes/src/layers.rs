@@ -14,7 +14,7 @@ use crate::{Groups, NONE, Network, RouteError, Scheme, Toward, UpDown};
 #[derive(Clone, Debug)]
 pub struct Layers {
     /// Per destination switch, then per switch: the layer.
-    pub layer: Vec<u8>,
+    layer: Vec<u8>,
     /// Pairs of switch and destination from which packets take up\*/down\* paths, of all.
     pub detours: (u64, u64),
     /// Links that are left out of those with which minimal paths go on, of all.
@@ -81,6 +81,11 @@ impl Layers {
         }
         Ok(Some(found))
     }
+
+    /// Returns the number of layers.
+    pub fn count(&self) -> usize {
+        self.layer.iter().max().map_or(1, |&last| last as usize + 1)
+    }
 }
 
 impl Scheme for Layers {
@@ -92,6 +97,7 @@ impl Scheme for Layers {
         out: &mut Toward,
     ) -> Result<(), RouteError> {
         let row = &self.layer[to as usize * net.switches..][..net.switches];
+        out.layer.extend_from_slice(row);
         out.order.clear();
         if let Some(last) = &mut self.last {
             last.rule.toward(net, groups, to, out)?;

@@ -61,6 +61,8 @@ pub struct Toward {
     pub group: Vec<u32>,
     /// Switches that reach the destination, without itself; each comes after all switches that it may send to.
     pub order: Vec<u32>,
+    /// Per switch: the layer of its packets, or another number of the scheme; empty: none.
+    pub layer: Vec<u8>,
 }
 
 impl Toward {
@@ -68,6 +70,7 @@ impl Toward {
     fn reset(&mut self, switches: usize) {
         self.group.clear();
         self.group.resize(switches, NONE);
+        self.layer.clear();
     }
 }
 
@@ -87,14 +90,15 @@ pub trait Scheme {
         assemble::MOST_PAIRS
     }
 
-    /// Fills `out` with the switches, ascending, whose groups for the second of two destinations may be others than for
-    /// the first, but for the second itself, and with these groups. Returns false if these may be all switches.
+    /// Fills `out` with the switches whose groups or layers for the second of two neighbouring destinations may be others
+    /// than for the first, but for the second itself, and with these groups and layers. Groups are created in the order
+    /// of [`Scheme::toward`]. Returns false if these may be all switches.
     fn changes(
         &mut self,
         _network: &Network,
         _groups: &mut Groups,
         _pair: (u32, u32),
-        _out: &mut Vec<(u32, u32)>,
+        _out: &mut Vec<(u32, u32, u8)>,
     ) -> Result<bool, RouteError> {
         Ok(false)
     }

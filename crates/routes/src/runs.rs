@@ -4,12 +4,14 @@
 //! waits in a cycle, then all packets arrive, because one that went round for ever would wait in a cycle, too. Trees of
 //! thousands of switches have a few runs at each. Where this proves nothing, packets have to be followed class by class.
 
+use std::collections::HashMap;
+
 use crate::depend::component;
 use crate::view::Targets;
 use crate::{NONE, Network, OWN, RouteError, View};
 
 /// With more runs than this, and than a quarter of the entries, they save nothing.
-const FEW: usize = 1 << 20;
+pub(crate) const FEW: usize = 1 << 20;
 
 /// More waits than this, two gigabytes, are taken together by switches.
 const MANY: usize = 1 << 29;
@@ -155,7 +157,7 @@ impl<'a> Runs<'a> {
     }
 
     /// Returns what waits for what: links for their ways on, these for groups, and groups for their links. A way on is
-    /// that of a group over one neighbour, or `coarse` over any: a switch. None if these are too many, or one leads nowhere.
+    /// that of a group over one neighbour, the same for all with the same groups, or `coarse` over any: a switch. None if these are too many, or one leads nowhere.
     fn waits(&self, coarse: bool) -> Option<Vec<Vec<u32>>> {
         let (links, groups, switches) =
             (self.net.links() as u32, self.view.groups() as u32, self.net.switches);
@@ -169,7 +171,8 @@ impl<'a> Runs<'a> {
                 list.push(links + groups + end);
             }
         }
-        let (mut seen, mut way, mut count) = (vec![0; groups as usize], 0, 0);
+        let (mut seen, mut way, mut count, mut after) = (vec![0; groups as usize], 0, 0, vec![]);
+        let mut ways: HashMap<Vec<u32>, u32> = HashMap::new();
         for switch in 0..switches as u32 {
             let mut first = 0;
             let mut own: Vec<(u32, u32, u32)> = self
@@ -184,7 +187,7 @@ impl<'a> Runs<'a> {
                 for &(vertex, _) in self.targets.of(group).iter().filter(|end| (end.0 as usize) < switches) {
                     // Each way, or switch, has each group once.
                     way = if coarse { vertex + 1 } else { way + 1 };
-                    let mut after = vec![];
+                    after.clear();
                     for &(_, begin, end) in same {
                         self.onward(vertex, begin, end, |entry| {
                             if entry != OWN && seen[entry as usize >> 1] != way {
@@ -193,18 +196,22 @@ impl<'a> Runs<'a> {
                             }
                         })?;
                     }
-                    count += after.len();
                     if coarse {
+                        count += after.len();
                         next[(links + groups + vertex) as usize].append(&mut after);
                         continue;
                     }
-                    let place = next.len() as u32;
+                    let place = ways.get(&after).copied().unwrap_or_else(|| {
+                        count += after.len();
+                        next.push(after.clone());
+                        ways.insert(after.clone(), next.len() as u32 - 1);
+                        next.len() as u32 - 1
+                    });
                     for &link in
                         self.view.group(group).iter().filter(|&&l| self.net.link_target[l as usize] == vertex)
                     {
                         next[link as usize].push(place);
                     }
-                    next.push(after);
                     if count > MANY {
                         return None;
                     }

@@ -50,17 +50,35 @@ impl Scheme for ShortestPath {
     }
 }
 
-/// Destinations whose paths are searched together: a bit for each.
-const AT_ONCE: usize = 64;
+/// Destinations whose paths are searched together: a bit of [`Places`] for each.
+const AT_ONCE: usize = 128;
 
-/// Paths of least weight, such as those over the fewest links of a kind and, among these, over the fewest links.
+/// A set of destinations that are searched together.
+type Places = u128;
+
+/// Beginnings of one switch that are compared with each other; on irregular networks there is one for each destination.
+const FEW: usize = 8;
+
+/// Paths of least weight, such as those over the fewest links of a kind and, among these, over the fewest links. The layer
+/// of a packet is the number of hops after its next one.
 #[derive(Clone, Debug)]
 pub struct LeastWeight {
-    /// Per destination switch, then per switch: the weight of the paths, or [`NONE`] without one.
-    pub distance: Vec<u32>,
-    /// Per switch: weight and number of the edges that enter it, the lightest first.
-    into: Vec<Vec<(u32, u32)>>,
+    /// The most hops after the first of any path, so far.
+    pub most: u32,
+    /// The least weight of a link that is a hop; lighter ones are none.
+    hop: u32,
+    /// Per switch: whether packets start there.
+    starts: Vec<bool>,
+    /// Per switch and weight, the lightest first: the edges that enter it.
+    into: Vec<Vec<(u32, Vec<Enter>)>>,
     together: Together,
+}
+
+/// An edge into a switch; its source stands here because looking it up would miss the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Enter {
+    edge: u32,
+    source: u32,
 }
 
 /// What is known of the destinations that are searched together.
@@ -68,18 +86,34 @@ pub struct LeastWeight {
 struct Together {
     /// The destinations, ascending.
     to: Vec<u32>,
-    /// Per switch: the destinations to which its paths are known, as bits.
-    settled: Vec<u64>,
-    /// By weight: the edges with which paths of this weight may begin, and the destinations that they lead to.
-    open: BTreeMap<u32, Vec<(u32, u64)>>,
+    /// Whether all switches reach all of them.
+    is_whole: bool,
+    /// Per switch: the destinations to which its paths are known.
+    settled: Vec<Places>,
+    /// By weight: the switches over which paths of this weight may lead, the place of the edges into these, and where to.
+    open: BTreeMap<u32, Vec<(u32, u32, Places)>>,
     /// Per switch: those of the present weight.
-    ways: Vec<Vec<(u32, u64)>>,
-    /// Per destination, then per switch: number of the set of edges with which its paths begin.
-    begin: Vec<u32>,
-    /// Per destination: the switches that reach it, nearest first.
-    order: Vec<Vec<u32>>,
+    ways: Vec<Vec<(u32, Places)>>,
+    /// The switches, nearest first, and with what paths to which destinations begin.
+    found: Vec<(Begin, Places)>,
+    /// Per switch: the first few of these, with all destinations at any distance.
+    known: Vec<Vec<(Begin, Places)>>,
+    /// Per destination: what `found` says of it; or only what it does not say of the destination before.
+    of: Vec<Vec<Begin>>,
+    /// Whether `of` has only what changes; None: it is not filled.
+    of_changes: Option<bool>,
     edges: Vec<u32>,
     sets: Sets,
+}
+
+/// With what the paths from a switch begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Begin {
+    switch: u32,
+    /// Number of the set of edges.
+    set: u32,
+    /// Hops after the next one.
+    left: u8,
 }
 
 /// Sets of edges by numbers: first those of a single edge.
@@ -120,82 +154,90 @@ impl Sets {
 
 impl LeastWeight {
     /// Returns the scheme, for one table. `weight` has a number above zero for each link; parallel links have that of
-    /// their first.
-    pub fn new(net: &Network, weight: &[u32]) -> Result<Self, RouteError> {
-        if weight.len() != net.links() || weight.contains(&0) {
+    /// their first. Links of at least the weight `hop` are hops; each weighs more than all others of a path. `via`: where
+    /// packets start besides the switches of terminals.
+    pub fn new(net: &Network, weight: &[u32], hop: u32, via: &[u32]) -> Result<Self, RouteError> {
+        if weight.len() != net.links() || weight.contains(&0) || hop == 0 {
             return Err(RouteError::text("each link needs a weight of one or more"));
         }
-        let weighed = |&edge: &u32| (weight[net.edge_links(edge)[0] as usize], edge);
-        let mut into: Vec<Vec<(u32, u32)>> = (0..net.switches as u32)
-            .map(|switch| net.in_edges(switch).iter().map(weighed).collect())
-            .collect();
-        into.iter_mut().for_each(|edges| edges.sort_unstable());
+        let mut into = vec![BTreeMap::<u32, Vec<Enter>>::new(); net.switches];
+        for edge in 0..net.edges() as u32 {
+            let source = net.edge_source[edge as usize];
+            let own = &mut into[net.edge_target[edge as usize] as usize];
+            own.entry(weight[net.edge_links(edge)[0] as usize]).or_default().push(Enter { edge, source });
+        }
+        let into = into.into_iter().map(|own| own.into_iter().collect()).collect();
         let sets = Sets { group: vec![NONE; net.edges()], ..Sets::default() };
-        let together = Together {
-            ways: vec![vec![]; net.switches],
-            order: vec![vec![]; AT_ONCE],
-            begin: vec![NONE; AT_ONCE * net.switches],
-            sets,
-            ..Together::default()
-        };
-        Ok(Self { distance: vec![NONE; net.switches * net.switches], into, together })
+        let (ways, known) = (vec![vec![]; net.switches], vec![vec![]; net.switches]);
+        let together = Together { ways, known, of: vec![vec![]; AT_ONCE], sets, ..Together::default() };
+        let mut starts: Vec<bool> = (0..net.switches as u32).map(|switch| net.senders(switch) > 0).collect();
+        // An intermediate switch that does not exist is refused where the table is made.
+        via.iter()
+            .for_each(|&switch| starts.get_mut(switch as usize).into_iter().for_each(|own| *own = true));
+        Ok(Self { most: 0, hop, starts, into, together })
     }
 
     /// Searches the paths to a destination, and to those after it.
     fn search(&mut self, net: &Network, to: u32) {
-        let Self { distance, into, together } = self;
+        let Self { most, hop, starts, into, together } = self;
         let lived_in = |switch: u32| !net.residents(switch).is_empty();
         let like = (to..net.switches as u32).filter(|&other| lived_in(other) == lived_in(to));
         together.to = like.take(AT_ONCE).collect();
         together.settled.clear();
         together.settled.resize(net.switches, 0);
-        together.order.iter_mut().for_each(Vec::clear);
-        for (place, &to) in together.to.iter().enumerate() {
-            let row = &mut distance[to as usize * net.switches..][..net.switches];
-            row.fill(NONE);
-            row[to as usize] = 0;
-            together.settled[to as usize] |= 1 << place;
-        }
+        together.found.clear();
+        together.known.iter_mut().for_each(Vec::clear);
+        together.of_changes = None;
         for place in 0..together.to.len() {
             let to = together.to[place];
-            together.expand(&into[to as usize], net, 0, 1 << place);
+            together.settled[to as usize] |= 1 << place;
+            together.expand(to, &into[to as usize], 0, 1 << place);
         }
+        let mut left = (net.switches - 1) * together.to.len();
         while let Some((length, found)) = together.open.pop_first() {
-            for switch in together.sort(net, &found) {
-                let reached = together.settle(net, switch, length, distance);
-                together.expand(&into[switch as usize], net, length, reached);
+            // Where all links are hops, the next one is not counted; of heavy links it is, as it divides two lanes.
+            let hops = if *hop == 1 { length - 1 } else { length / *hop };
+            let mut reached = vec![];
+            for switch in together.sort(into, &found) {
+                let places = together.settle(switch, hops);
+                left -= places.count_ones() as usize;
+                *most = if starts[switch as usize] { hops.max(*most) } else { *most };
+                reached.push((switch, places));
             }
+            if left == 0 {
+                together.open.clear();
+                break;
+            }
+            reached.iter().for_each(|&(s, places)| together.expand(s, &into[s as usize], length, places));
         }
+        together.is_whole = left == 0;
     }
 }
 
 impl Together {
-    /// Notes the edges that lead to a switch as ways to these destinations.
-    fn expand(&mut self, into: &[(u32, u32)], net: &Network, length: u32, reached: u64) {
-        for edges in into.chunk_by(|one, other| one.0 == other.0) {
+    /// Notes that ways to these destinations may lead over a switch.
+    fn expand(&mut self, switch: u32, into: &[(u32, Vec<Enter>)], length: u32, reached: Places) {
+        for (place, &(weight, _)) in (0..).zip(into) {
             // What is as long as that is no path.
-            let longer = length.saturating_add(edges[0].0);
-            let ways = self.open.entry(longer).or_default();
-            let settled = &self.settled;
-            let ends = edges
-                .iter()
-                .map(|&(_, edge)| (edge, reached & !settled[net.edge_source[edge as usize] as usize]));
-            ways.extend(ends.filter(|&(_, open)| longer != NONE && open != 0));
+            if let Some(longer) = length.checked_add(weight).filter(|&longer| longer != NONE) {
+                self.open.entry(longer).or_default().push((switch, place, reached));
+            }
         }
     }
 
     /// Sorts ways by the switches at which they begin, as far as no shorter ones are known; returns these switches.
-    fn sort(&mut self, net: &Network, found: &[(u32, u64)]) -> Vec<u32> {
+    fn sort(&mut self, into: &[Vec<(u32, Vec<Enter>)>], found: &[(u32, u32, Places)]) -> Vec<u32> {
         let mut switches = vec![];
-        for &(edge, reached) in found {
-            let switch = net.edge_source[edge as usize];
-            let open = reached & !self.settled[switch as usize];
-            if open != 0 {
-                let ways = &mut self.ways[switch as usize];
-                if ways.is_empty() {
-                    switches.push(switch);
+        for &(over, place, reached) in found {
+            for &Enter { edge, source } in &into[over as usize][place as usize].1 {
+                let open = reached & !self.settled[source as usize];
+                if open != 0 {
+                    let ways = &mut self.ways[source as usize];
+                    if ways.is_empty() {
+                        switches.push(source);
+                    }
+                    ways.push((edge, open));
                 }
-                ways.push((edge, open));
             }
         }
         switches.sort_unstable();
@@ -203,7 +245,8 @@ impl Together {
     }
 
     /// Settles the paths that begin at a switch with its ways; returns the destinations that they lead to.
-    fn settle(&mut self, net: &Network, switch: u32, length: u32, distance: &mut [u32]) -> u64 {
+    fn settle(&mut self, switch: u32, hops: u32) -> Places {
+        let left = hops.min(u32::from(u8::MAX)) as u8;
         let ways = &mut self.ways[switch as usize];
         ways.sort_unstable();
         let reached = ways.iter().fold(0, |reached, way| reached | way.1);
@@ -223,16 +266,37 @@ impl Together {
             }
             rest &= !same;
             let set = self.sets.number(&self.edges);
-            while same != 0 {
-                let place = same.trailing_zeros() as usize;
-                same &= same - 1;
-                self.begin[place * net.switches + switch as usize] = set;
-                distance[self.to[place] as usize * net.switches + switch as usize] = length;
-                self.order[place].push(switch);
+            let begin = Begin { switch, set, left };
+            self.found.push((begin, same));
+            let known = &mut self.known[switch as usize];
+            match known.iter().position(|one| one.0 == begin) {
+                Some(place) => known[place].1 |= same,
+                None if known.len() < FEW => known.push((begin, same)),
+                None => {}
             }
         }
         ways.clear();
         reached
+    }
+
+    /// Sorts what has been found by destinations: all, or what differs from the destination before.
+    fn sort_by_destination(&mut self, changes: bool) {
+        if self.of_changes == Some(changes) {
+            return;
+        }
+        self.of_changes = Some(changes);
+        self.of.iter_mut().for_each(Vec::clear);
+        for &(begin, places) in &self.found {
+            let mut rest = places;
+            if changes {
+                let known = self.known[begin.switch as usize].iter().find(|one| one.0 == begin);
+                rest &= !(known.map_or(places, |one| one.1) << 1);
+            }
+            while rest != 0 {
+                self.of[rest.trailing_zeros() as usize].push(begin);
+                rest &= rest - 1;
+            }
+        }
     }
 }
 
@@ -247,14 +311,43 @@ impl Scheme for LeastWeight {
         if self.together.to.binary_search(&to).is_err() {
             self.search(net, to);
         }
-        let Together { to: together, begin, order, sets, .. } = &mut self.together;
+        self.together.sort_by_destination(false);
+        let Together { to: together, of, sets, .. } = &mut self.together;
         let place = together.binary_search(&to).expect("it has been searched");
-        out.order.clone_from(&order[place]);
-        let begin = &begin[place * net.switches..][..net.switches];
-        for &switch in &out.order {
-            out.group[switch as usize] = sets.group(net, groups, begin[switch as usize]);
+        out.order.clear();
+        out.layer.resize(net.switches, 0);
+        for begin in &of[place] {
+            out.order.push(begin.switch);
+            out.group[begin.switch as usize] = sets.group(net, groups, begin.set);
+            out.layer[begin.switch as usize] = begin.left;
         }
         Ok(())
+    }
+
+    /// Few switches change from destination to destination, and all that is found of many together is found once.
+    fn most_pairs(&self) -> usize {
+        1 << 32
+    }
+
+    fn changes(
+        &mut self,
+        net: &Network,
+        groups: &mut Groups,
+        (before, to): (u32, u32),
+        out: &mut Vec<(u32, u32, u8)>,
+    ) -> Result<bool, RouteError> {
+        if self.together.to.binary_search(&to).is_err() {
+            self.search(net, to);
+        }
+        let place = self.together.to.binary_search(&to).expect("it has been searched");
+        if !self.together.is_whole || place > 0 && self.together.to[place - 1] != before {
+            return Ok(false);
+        }
+        self.together.sort_by_destination(true);
+        let Together { of, sets, .. } = &mut self.together;
+        out.clear();
+        out.extend(of[place].iter().map(|one| (one.switch, sets.group(net, groups, one.set), one.left)));
+        Ok(true)
     }
 }
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..topology.graph import Graph
 from .native import Core, numbers, table_of
-from .table import NONE, RouteTable, RoutingError
+from .table import RouteTable, RoutingError
 from .up_down import one_way, root_of, up_down
 
 MOST_LAYERS = 64
@@ -67,13 +67,11 @@ def layers_needed(graph: Graph, thin: bool = True) -> int:
 
     An upper bound: another choice of layers may need fewer.
     """
-    layer = Core(graph).minimal_layers(MOST_LAYERS, thin, None, "adaptive", numbers([]))[1]
-    return int(np.max(layer, initial=0)) + 1
+    return int(Core(graph).minimal_layers(MOST_LAYERS, thin, None, "adaptive", numbers([]))[1])
 
 
 def _table(graph: Graph, found: tuple[Any, ...], what: str, via: Any) -> RouteTable:
-    made, layer, _, _ = found
-    return layered(graph, made, layer.reshape(graph.switches, graph.switches), what, via, "minimal-layers")
+    return layered(graph, found[0], found[0][3], what, via, "minimal-layers")
 
 
 def layered(graph: Graph, made: tuple[Any, ...], layer: Any, what: str, via: Any, kind: str) -> RouteTable:
@@ -82,25 +80,33 @@ def layered(graph: Graph, made: tuple[Any, ...], layer: Any, what: str, via: Any
     Args:
         graph: the network.
         made: columns of the table as the core makes them.
-        layer: layer per destination switch and switch.
+        layer: layer per run; or, without runs, per destination (switches with terminals, then ``via``) and
+            switch.
         what: the paths, for the note.
         via: intermediate switches; the way from them has layers of its own, above those of the way to them.
         kind: name of the rule.
     """
     table = table_of(graph, made, via, kind)
-    home = np.asarray(graph.terminal_exit_switches)
-    # Columns that terminals share are those of the switches with terminals, in order.
-    by_class = _turned(layer, home if table.shared is None else np.unique(home))
-    if len(via):
-        to_middle = _turned(layer, via.astype(np.int64))
-        by_class = np.concatenate([by_class + int(to_middle.max(initial=0)) + 1, to_middle], axis=1)
-    layers = int(by_class.max(initial=0)) + 1
+    if table.runs is None:
+        layer = _by_class(graph, table, layer.reshape(-1, graph.switches))
+    layers = int(layer.max(initial=0)) + 1
     ways = f"{what} to a random switch and from it" if len(via) else what
     return replace(
         table,
-        layer=by_class.astype(np.uint8, copy=False),
+        layer=layer.astype(np.uint8, copy=False),
         note=f"{ways} in {layers} layers of lanes" if layers > 1 else f"{ways} in one layer",
     )
+
+
+def _by_class(graph: Graph, table: RouteTable, layer: np.ndarray) -> np.ndarray:
+    """Return the layers of destinations by switch and class, or column."""
+    switches, home = np.unique(graph.terminal_exit_switches, return_inverse=True)
+    # Columns that terminals share are those of the switches with terminals, in order.
+    found = _turned(layer, home if table.shared is None else np.arange(len(switches)))
+    if not len(table.via_switch):
+        return found
+    to_middle = _turned(layer, np.arange(len(switches), len(layer)))
+    return np.concatenate([found + int(to_middle.max(initial=0)) + 1, to_middle], axis=1)
 
 
 def _turned(layer: np.ndarray, rows: np.ndarray) -> np.ndarray:
@@ -145,8 +151,7 @@ def hops(
         message = f'a {graph.family} has no groups, so no global links: write count = "links"'
         raise RoutingError(message, "count")
     goals = numbers(via)
-    made, left = _paths(graph, count, spread, goals)
-    most = _most(graph, left, goals)
+    made, most = _paths(graph, count, spread, goals)
     needed = (most + 1) * (2 if len(via) else 1)
     if needed > lanes:
         each = "one for each hop" if count == "links" else "one more than global links"
@@ -155,29 +160,23 @@ def hops(
         message = f"the longest path takes {needed} lanes, {each}{twice}, and {there}"
         raise RoutingError(f"{message}: set technology.lanes = {needed}", "kind")
     what = "minimal paths, a lane per " + ("hop," if count == "links" else "global link,")
-    return layered(graph, made, most - np.minimum(left, most), what, goals, "hops")
+    return layered(graph, made, most - np.minimum(made[3], most), what, goals, "hops")
 
 
 def hops_needed(graph: Graph) -> int:
     """Return the lanes that ``hops`` takes."""
     count = "links" if graph.layout.get("groups") is None else "global-links"
-    return _most(graph, _paths(graph, count, "adaptive", numbers([]))[1], numbers([])) + 1
+    return _paths(graph, count, "adaptive", numbers([]))[1] + 1
 
 
-def _paths(graph: Graph, count: str, spread: str, goals: Any) -> tuple[tuple[Any, ...], np.ndarray]:
-    """Return the columns of a table, and per destination switch and switch the hops after the next."""
+def _paths(graph: Graph, count: str, spread: str, goals: Any) -> tuple[tuple[Any, ...], int]:
+    """Return the columns of a table, with the hops after the next as layers, and the most of these."""
     groups = graph.layout.get("groups") if count == "global-links" else None
     core = Core(graph)
-    core.check_size(spread, goals)
-    made, distance = core.least_weight(numbers(_weights(graph, groups)), spread, goals)
-    return made, _hops_left(distance.reshape(graph.switches, graph.switches), count)
-
-
-def _most(graph: Graph, left: np.ndarray, goals: Any) -> int:
-    """Return the most hops after the first of any path that packets take."""
-    starts = np.union1d(graph.terminal_entry_switches, goals.astype(np.int64))
-    # With terminals everywhere a choice of columns is a copy of all.
-    return int((left if len(starts) == graph.switches else left[:, starts]).max(initial=0))
+    core.check_size(spread, goals, runs=True)
+    hop = 1 if groups is None else _GLOBAL
+    made, most = core.least_weight(numbers(_weights(graph, groups)), hop, spread, goals)
+    return made, int(most)
 
 
 def _weights(graph: Graph, groups: Any) -> np.ndarray:
@@ -187,17 +186,6 @@ def _weights(graph: Graph, groups: Any) -> np.ndarray:
         links = graph.switch_links
         weight[links[groups[graph.link_source[links]] != groups[graph.link_target[links]]]] = _GLOBAL
     return weight
-
-
-def _hops_left(distance: np.ndarray, count: str) -> np.ndarray:
-    """Return, per destination switch and switch, the hops that follow the next one: 0 on the last."""
-    distance[distance == NONE] = 0
-    # In place: with thousands of switches each copy takes gigabytes.
-    if count == "global-links":
-        distance //= np.uint32(_GLOBAL)
-    else:
-        distance -= distance > 0
-    return distance.astype(np.min_scalar_type(distance.max(initial=0)))
 
 
 def valiant(

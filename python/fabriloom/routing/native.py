@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..topology.graph import AS_CABLES, Graph
-from .table import MOST_ENTRIES, RouteTable, RoutingError, Runs, Shared, check_size
+from .table import RouteTable, RoutingError, Runs, Shared, check_size
 
 SHARED_ABOVE = 1 << 22
 """Adaptive tables with more entries than this have a column per switch, which its terminals share."""
-RUNS_ABOVE = MOST_ENTRIES
-"""Tables of such columns with more entries than this are kept as runs."""
+RUNS_ABOVE = SHARED_ABOVE
+"""Tables of such columns with more entries than this are kept as runs, if these are few."""
 
 
 def numbers(values: ArrayLike) -> NDArray[np.uint32]:
@@ -104,7 +104,7 @@ class Core:
 
 def table_of(graph: Graph, made: tuple[Any, ...], via: NDArray[np.uint32], kind: str) -> RouteTable:
     """Return the table of the columns that the core made: classes of the terminals, then of ``via``."""
-    (group_switch, group_start, group_links), (rows, start, end), (column, exit_) = made
+    (group_switch, group_start, group_links), (rows, start, end), (column, exit_), _ = made
     terminals = graph.terminals
     if not len(start):
         rows = rows.reshape(graph.switches, -1 if graph.switches else terminals + len(via))

@@ -45,7 +45,7 @@ def most_units(
 
     It is not computed where packets choose between two ways by queues, nor for very large tables.
     """
-    entries = max(1, len(table.rows) * table.rows.shape[-1])
+    entries = max(1, table.cells)
     if table.threshold is not None or _WORK / entries < _FEWEST_PASSES:
         return None
 

@@ -133,6 +133,11 @@ class RouteTable:
         """Number of classes."""
         return self.rows.shape[1] if self.shared is None else len(self.shared.column)
 
+    @property
+    def cells(self) -> int:
+        """Number of entries that the table has without runs."""
+        return self.rows.size if self.runs is None else (len(self.runs.start) - 1) * int(self.runs.end[-1])
+
     @cached_property
     def route(self) -> NDArray[np.uint32]:
         """The entries by switch and class. Raises ``RoutingError`` if these are too many."""
@@ -140,18 +145,26 @@ class RouteTable:
             return self.rows
         switches = len(self.rows) if self.runs is None else len(self.runs.start) - 1
         check_size(switches, self.classes, None)
-        rows = self.rows
-        if self.runs is not None:
-            rows = np.repeat(rows, self.runs.end - self.runs.begin).reshape(switches, -1)
-        wide = rows[:, self.shared.column]
+        wide = self.by_column().rows[:, self.shared.column]
         return np.where(wide == OWN, self.shared.exit, wide)
+
+    def by_column(self) -> RouteTable:
+        """Return the table with an entry for each column, without runs; there are ``cells``."""
+        if self.runs is None:
+            return self
+        count, shape = self.runs.end - self.runs.begin, (len(self.runs.start) - 1, -1)
+        kept = (self.rows, self.layer)
+        rows, layer = (None if one is None else np.repeat(one, count).reshape(shape) for one in kept)
+        return replace(self, rows=rows, layer=layer, runs=None)
 
     def full(self) -> RouteTable:
         """Return the table with a column for each class. Raises ``RoutingError`` if it is too large."""
         if self.shared is None:
             return self
-        layer = None if self.layer is None else np.ascontiguousarray(self.layer[:, self.shared.column])
-        return replace(self, rows=self.route, layer=layer, shared=None, runs=None)
+        rows, layer = self.route, self.by_column().layer
+        if layer is not None:
+            layer = np.ascontiguousarray(layer[:, self.shared.column])
+        return replace(self, rows=rows, layer=layer, shared=None, runs=None)
 
     def entries(self, switch: NDArray[np.int64], classes: NDArray[np.uint32]) -> NDArray[np.uint32]:
         """Return the entries of switches for classes."""

@@ -36,7 +36,7 @@ class LinkWays:
         if (graph.link_target[graph.terminal_out_links] >= graph.switches).any():
             message = "failures are followed from switch to switch, and a cable joins two terminals"
             raise compiled.scenario.error(message, ("topology",), "leave out --fault")
-        if any(table.runs is not None for _, table in routes.planes):
+        if any(table.cells > MOST_ENTRIES for _, table in routes.planes):
             message = f"failures are looked at with at most {MOST_ENTRIES:,} pairs of switches"
             raise compiled.scenario.error(message, ("topology",), "leave out --fault, or take fewer switches")
         self.compiled, self.routes, self.graph = compiled, routes, compiled.graph
@@ -49,7 +49,7 @@ class LinkWays:
     @property
     def count(self) -> int:
         """Return how many entries of tables a failure can touch."""
-        return sum(table.rows.size for _, table in self.routes.planes)
+        return sum(table.cells for _, table in self.routes.planes)
 
     @cached_property
     def entering(self) -> tuple[Reals, Ints]:
@@ -65,8 +65,8 @@ class LinkWays:
     def _ways(self) -> list[Any]:
         """Per plane, the paths and what takes them without failures."""
         return [
-            ways_of(*plane, np.ascontiguousarray(own.T))
-            for plane, own in zip(self.routes.planes, self._enters, strict=True)
+            ways_of(graph, table.by_column(), np.ascontiguousarray(own.T))
+            for (graph, table), own in zip(self.routes.planes, self._enters, strict=True)
         ]
 
     @cached_property
