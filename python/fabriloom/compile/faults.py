@@ -19,7 +19,8 @@ from ..technology import RingTechnology, Technology
 from ..technology.model import Ps, Rate
 from ..topology import Graph
 from ..topology.named import UnknownPartError, each_of
-from .columns import Arrays, rate_of, u32
+from ..traffic.kinds import rate_of
+from .columns import Arrays, u32
 from .link_routes import LinkRoutes, entry_columns
 from .networks import Network
 from .own_sizes import narrowed

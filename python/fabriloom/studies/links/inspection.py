@@ -14,7 +14,7 @@ from ...compile.several import parallel
 from ...results.figures import figures, in_percent
 from ...topology import measure
 from ...traffic import Demand
-from ..port_loads import Ints, Reals, plane_lines, several, spread_evenly
+from ..port_loads import Ints, Pairs, Reals, plane_lines, several, spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
 from .capacity import Capacity, capacity
@@ -144,9 +144,7 @@ class LinkInspection:
         pairs = source, target, packets * (apiece + demand.payload.chars)
         return self._most_units(demand, pairs, demand.even * (apiece + demand.even_payload[1]), filled)
 
-    def _most_units(
-        self, demand: Demand, pairs: link_loads.Pairs, even: Reals, filled: Reals
-    ) -> float | None:
+    def _most_units(self, demand: Demand, pairs: Pairs, even: Reals, filled: Reals) -> float | None:
         """Return how many times this traffic no shares exceed; None where that is not computed.
 
         ``filled``: per link, how full it is with even shares.
