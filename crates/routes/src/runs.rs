@@ -5,6 +5,7 @@
 //! thousands of switches have a few runs at each. Where this proves nothing, packets have to be followed class by class.
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::depend::component;
 use crate::view::Targets;
@@ -13,8 +14,8 @@ use crate::{NONE, Network, OWN, RouteError, View};
 /// With more runs than this, and than a quarter of the entries, they save nothing.
 pub(crate) const FEW: usize = 1 << 20;
 
-/// More waits than this, two gigabytes, are taken together by switches.
-const MANY: usize = 1 << 29;
+/// More waits than this, a gigabyte, are taken together by switches.
+const MANY: usize = 1 << 28;
 
 /// Whether the runs of a table prove that all packets arrive and that none wait in a cycle; if not, [`crate::verify`]
 /// and [`crate::dependency_cycle`] say more.
@@ -157,7 +158,8 @@ impl<'a> Runs<'a> {
     }
 
     /// Returns what waits for what: links for their ways on, these for groups, and groups for their links. A way on is
-    /// that of a group over one neighbour, the same for all with the same groups, or `coarse` over any: a switch. None if these are too many, or one leads nowhere.
+    /// that of a group over one neighbour, the same for all with the same groups, or `coarse` over any: a switch. None if
+    /// these are too many, or one leads nowhere.
     fn waits(&self, coarse: bool) -> Option<Vec<Vec<u32>>> {
         let (links, groups, switches) =
             (self.net.links() as u32, self.view.groups() as u32, self.net.switches);
@@ -172,7 +174,8 @@ impl<'a> Runs<'a> {
             }
         }
         let (mut seen, mut way, mut count, mut after) = (vec![0; groups as usize], 0, 0, vec![]);
-        let mut ways: HashMap<Vec<u32>, u32> = HashMap::new();
+        // By a hash of their groups, which are compared in their place: a copy as the key would double the memory.
+        let mut ways: HashMap<u64, u32> = HashMap::new();
         for switch in 0..switches as u32 {
             let mut first = 0;
             let mut own: Vec<(u32, u32, u32)> = self
@@ -201,10 +204,14 @@ impl<'a> Runs<'a> {
                         next[(links + groups + vertex) as usize].append(&mut after);
                         continue;
                     }
-                    let place = ways.get(&after).copied().unwrap_or_else(|| {
+                    let mut hash = DefaultHasher::new();
+                    after.hash(&mut hash);
+                    let like =
+                        ways.get(&hash.finish()).copied().filter(|&place| next[place as usize] == after);
+                    let place = like.unwrap_or_else(|| {
                         count += after.len();
                         next.push(after.clone());
-                        ways.insert(after.clone(), next.len() as u32 - 1);
+                        ways.insert(hash.finish(), next.len() as u32 - 1);
                         next.len() as u32 - 1
                     });
                     for &link in
