@@ -39,6 +39,24 @@ def listed(title: str, columns: Columns, rows: pl.DataFrame, note: str) -> list[
     return [table_of(title, columns, rows, note)] if len(rows) else []
 
 
+MOST = 20
+"""Most rows of a table of the first ones."""
+
+
+def first(rows: pl.DataFrame, by: str) -> pl.DataFrame:
+    """Return the rows with the largest values of a column, the largest first."""
+    return rows.sort(by, descending=True, maintain_order=True).head(MOST)
+
+
+def busiest(title: str, columns: Columns, rows: pl.DataFrame, by: str, note: str) -> list[Table]:
+    """Return the first rows by a column as a table, with a note that says of how many they are the busiest.
+
+    ``note``: begins with what they are.
+    """
+    shown = first(rows, by)
+    return listed(title, columns, shown, f"The {len(shown)} busiest of {number(len(rows))} {note}")
+
+
 def table_of(title: str, columns: Columns, rows: pl.DataFrame, note: str) -> Table:
     """Return columns of a data frame as a table."""
     cells = [[made(row[name]) for name, made in columns.values()] for row in rows.iter_rows(named=True)]

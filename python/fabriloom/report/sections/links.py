@@ -5,13 +5,11 @@ from __future__ import annotations
 from functools import partial
 
 from ...process.libraries import pl
-from ..cells import amount, listed, micro, micros, percent, table_of
+from ..cells import amount, busiest, first, listed, micro, micros, percent, table_of
 from ..page import Cell, Table, number
 
 MOST_ROWS = 64
 """Most lanes."""
-_MOST = 20
-"""Most rows of every other table."""
 
 
 def lanes(table: pl.DataFrame) -> list[Table]:
@@ -20,14 +18,14 @@ def lanes(table: pl.DataFrame) -> list[Table]:
         return []
     by_link = table.group_by("link", maintain_order=True).agg(pl.col("utilisation").sum().alias("all"))
     apiece = len(table) // len(by_link)
-    busiest = by_link.sort("all", descending=True, maintain_order=True).head(max(1, MOST_ROWS // apiece))
-    shown = busiest.join(table, on="link", how="left", maintain_order="left")
+    chosen = by_link.sort("all", descending=True, maintain_order=True).head(max(1, MOST_ROWS // apiece))
+    shown = chosen.join(table, on="link", how="left", maintain_order="left")
     note = (
         "Parts of the time, beginnings and ends of frames included. A lane has less than its reservation if "
         "it has nothing to send or no credit, or if lanes of higher priority send."
     )
     if len(table) > len(shown):
-        note += f" The {number(len(busiest))} busiest of {number(len(by_link))} links."
+        note += f" The {number(len(chosen))} busiest of {number(len(by_link))} links."
     columns = {
         "Link": ("link", Cell),
         "Lane": ("lane", amount),
@@ -67,7 +65,7 @@ def _known_time(value_ns: float | None) -> Cell:
 
 def congestion(table: pl.DataFrame) -> list[Table]:
     """Return the terminals that congestion control slowed down most."""
-    slowest = table.sort("rest_share", descending=True, maintain_order=True).head(_MOST)
+    slowest = first(table, "rest_share")
     columns = {
         "Terminal": ("terminal", Cell),
         "Packets delivered with a mark": ("notified", amount),
@@ -84,7 +82,7 @@ def lost(table: pl.DataFrame) -> list[Table]:
         return []
     lost = pl.sum_horizontal("cut_packets", "discarded_packets", "timed_out_packets")
     hit = table.filter((lost > 0) | (pl.col("down_ns") > 0))
-    shown = hit.sort(lost, descending=True, maintain_order=True).head(_MOST)
+    shown = first(hit, lost)
     note = (
         f"{len(shown)} of the {number(len(hit))} links that were down or where packets were lost. Cut: on "
         "the link, or holding it, when it failed. Discarded: came by this link, and all links were down by "
@@ -105,7 +103,6 @@ def lost(table: pl.DataFrame) -> list[Table]:
 
 def busiest_links(table: pl.DataFrame) -> list[Table]:
     """Return the busiest links and what they carried."""
-    shown = table.sort("utilisation", descending=True, maintain_order=True).head(_MOST)
     columns = {
         "Link": ("link", Cell),
         "Ring": ("ring", Cell),
@@ -121,15 +118,14 @@ def busiest_links(table: pl.DataFrame) -> list[Table]:
         "Most symbols held": ("bypass_most_symbols", amount),
     }
     note = (
-        f"The {len(shown)} busiest of {number(len(table))} links, and what they were used for. Busied: "
-        "packets that found no place at the end of the link. Held: in the bypass FIFO in front of it."
+        "links, and what they were used for. Busied: packets that found no place at the end of the link. "
+        "Held: in the bypass FIFO in front of it."
     )
-    return listed("Links", columns, shown, note)
+    return busiest("Links", columns, table, "utilisation", note)
 
 
 def rings(table: pl.DataFrame) -> list[Table]:
     """Return the rings with the busiest links."""
-    shown = table.sort("mbytes_per_s_mean", descending=True, maintain_order=True).head(_MOST)
     columns = {
         "Ring": ("ring", Cell),
         "Stations": ("stations", amount),
@@ -140,15 +136,14 @@ def rings(table: pl.DataFrame) -> list[Table]:
         "Utilisation, busiest link": ("utilisation_max", percent),
     }
     note = (
-        f"The {len(shown)} busiest of {number(len(table))} rings: packets and echoes on a link, with headers "
-        "and idle symbols; retries and echoes are means over the links of a ring."
+        "rings: packets and echoes on a link, with headers and idle symbols; retries and echoes are means "
+        "over the links of a ring."
     )
-    return listed("Rings", columns, shown, note)
+    return busiest("Rings", columns, table, "mbytes_per_s_mean", note)
 
 
 def buses(table: pl.DataFrame) -> list[Table]:
     """Return the switches with the busiest buses."""
-    shown = table.sort("utilisation", descending=True, maintain_order=True).head(_MOST)
     columns = {
         "Switch": ("switch", Cell),
         "Ports": ("ports", amount),
@@ -157,7 +152,5 @@ def buses(table: pl.DataFrame) -> list[Table]:
         "Packets moved": ("transfers", amount),
         "Mean wait (µs)": ("waiting_ns_mean", micros),
     }
-    note = (
-        f"The {len(shown)} busiest of {number(len(table))} switches. Wait: for a bus and a place behind it."
-    )
-    return listed("Buses", columns, shown, note)
+    note = "switches. Wait: for a bus and a place behind it."
+    return busiest("Buses", columns, table, "utilisation", note)

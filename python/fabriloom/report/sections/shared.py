@@ -10,7 +10,7 @@ from ...results.ends import STUCK
 from ...results.figures import settings_text, value_text
 from ...results.shown import with_micro_sign
 from .. import page
-from ..cells import amount, listed, micro, micros, percent, spot
+from ..cells import amount, busiest, micro, micros, percent, spot
 from ..page import Axis, Cell, Chart, Prose, Series, Table, number, plus_minus
 
 ACCEPTED, LATENCY = page.USUAL.accepted, page.USUAL.latency
@@ -18,7 +18,6 @@ ALONE = "simulated"
 """Name of the line of a chart that has only one."""
 LOADS = ("traffic.load", "traffic.scale")
 """Settings that scale the traffic; a curve is drawn over one of them."""
-_MOST_LINKS = 20
 
 
 def confidence_text(statistics: Mapping[str, Any]) -> str:
@@ -100,7 +99,6 @@ def batches(table: pl.DataFrame, moments_ns: Mapping[str, float]) -> list[Chart]
 
 def busiest_links(table: pl.DataFrame) -> list[Table]:
     """Return the busiest links."""
-    shown = table.sort("utilisation", descending=True, maintain_order=True).head(_MOST_LINKS)
     columns = {
         "Link": ("link", Cell),
         "Utilisation": ("utilisation", percent),
@@ -108,11 +106,8 @@ def busiest_links(table: pl.DataFrame) -> list[Table]:
         "Packets": ("packets", amount),
         "Mean wait (µs)": ("waiting_ns_mean", micros),
     }
-    note = (
-        f"The {len(shown)} busiest of {number(len(table))} links. Blocked: held by a packet while the wire "
-        "stood still. A click on a heading sorts."
-    )
-    return listed("Links", columns, shown, note)
+    note = "links. Blocked: held by a packet while the wire stood still. A click on a heading sorts."
+    return busiest("Links", columns, table, "utilisation", note)
 
 
 def _groups(points: Sequence[Any], varied: Sequence[str]) -> dict[str, list[Any]]:
