@@ -177,7 +177,15 @@ impl LeastWeight {
         Ok(Self { most: 0, hop, starts, into, together })
     }
 
-    /// Searches the paths to a destination, and to those after it.
+    /// Returns the place of a destination among those that have been searched together; searches for it if it has none.
+    fn place(&mut self, net: &Network, to: u32) -> usize {
+        self.together.to.binary_search(&to).unwrap_or_else(|_| {
+            self.search(net, to);
+            0
+        })
+    }
+
+    /// Searches the paths to a destination, which is the first, and to those after it.
     fn search(&mut self, net: &Network, to: u32) {
         let Self { most, hop, starts, into, together } = self;
         let lived_in = |switch: u32| !net.residents(switch).is_empty();
@@ -308,12 +316,9 @@ impl Scheme for LeastWeight {
         to: u32,
         out: &mut Toward,
     ) -> Result<(), RouteError> {
-        if self.together.to.binary_search(&to).is_err() {
-            self.search(net, to);
-        }
+        let place = self.place(net, to);
         self.together.sort_by_destination(false);
-        let Together { to: together, of, sets, .. } = &mut self.together;
-        let place = together.binary_search(&to).expect("it has been searched");
+        let Together { of, sets, .. } = &mut self.together;
         out.order.clear();
         out.layer.resize(net.switches, 0);
         for begin in &of[place] {
@@ -336,10 +341,7 @@ impl Scheme for LeastWeight {
         (before, to): (u32, u32),
         out: &mut Vec<(u32, u32, u8)>,
     ) -> Result<bool, RouteError> {
-        if self.together.to.binary_search(&to).is_err() {
-            self.search(net, to);
-        }
-        let place = self.together.to.binary_search(&to).expect("it has been searched");
+        let place = self.place(net, to);
         if !self.together.is_whole || place > 0 && self.together.to[place - 1] != before {
             return Ok(false);
         }
