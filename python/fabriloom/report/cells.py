@@ -43,8 +43,8 @@ MOST = 20
 """Most rows of a table of the first ones."""
 
 
-def first(rows: pl.DataFrame, by: str) -> pl.DataFrame:
-    """Return the rows with the largest values of a column, the largest first."""
+def first(rows: pl.DataFrame, by: str | pl.Expr) -> pl.DataFrame:
+    """Return the rows with the largest values of a column, or of an expression, the largest first."""
     return rows.sort(by, descending=True, maintain_order=True).head(MOST)
 
 
