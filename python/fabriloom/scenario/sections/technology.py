@@ -89,6 +89,7 @@ class CharacterLinks(SwitchedLinks):
         "ds-link-c104",
         "ds-link-c104-32-32",
         "ds-link-c104-70",
+        "hs-link-1g",
         "shimafuji-router",
         "spacewire-200",
         "spw-10x",
