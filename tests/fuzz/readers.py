@@ -245,6 +245,8 @@ _ROUTES = b"switch,terminal,links\n" + b"".join(
     if (a, b) != (c, d)
     for next_ in [f"s({c},{b})" if a != c else f"s({a},{d})"]
 )
+_IN_C = routing.routers.as_c(routing.routers.routers(GRID, routing.build(GRID)), "a */ comment").encode()
+_ROWS_IN_C = b"const uint8_t ways[4][256] = {" + b"{[32] = (1u << 3) | 0, 0x2, 02, 4},\n" * 4 + b"};"
 _WAYS = b"switch,ring,terminal,to\ns,r,q,q\nt,q,a,r\ns,q,s>b,r\nt,r,d,q\nt,q,r,r\n"
 _YAML = [file.read_bytes() for file in sorted(VALID.glob("*.yaml"))]
 _JSON = [file.read_bytes() for file in sorted(VALID.glob("*.json"))]
@@ -294,6 +296,7 @@ READERS: dict[str, Reader] = {
     "rings.json": Reader(".json", [_RINGS_JSON], _rings, (GraphError,), "json"),
     "ways.csv": Reader(".csv", [_WAYS], _ways, (RoutingError,), "csv"),
     "routes.csv": Reader(".csv", [_ROUTES], _routes, (RoutingError,), "csv"),
+    "routing.c": Reader(".c", [_IN_C, _ROWS_IN_C], _routes, (RoutingError,)),
     "paths.csv": Reader(".csv", [_PATHS], _paths, (RoutingError,), "csv"),
     "descriptors.csv": Reader(".csv", [_ROWS], _traffic({"kind": "descriptors"}), _SCENARIO, "csv"),
     "matrix.csv": Reader(

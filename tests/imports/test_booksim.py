@@ -181,6 +181,7 @@ def test_latencies_of_channels(tmp_path: Path) -> None:
         ("topology = mesh;\npacket_size = 0;\n", "no number of flits", 2),
         ("topology = mesh;\ninjection_rate = 0.0;\n", "no number above 0", 2),
         ("topology = anynet;\n", "without a network_file", 1),
+        ("topology = flatfly; k = 1; c = 8;\nrouting_function = ugal;\n", "and this network has one", 2),
     ],
 )
 def test_wrong_configurations(text: str, message: str, line: int, tmp_path: Path) -> None:

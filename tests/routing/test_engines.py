@@ -161,7 +161,7 @@ REFUSED: list[tuple[str, dict[str, Any], dict[str, Any], str, str]] = [
     ("grid", {"shape": [3, 3]}, {"kind": "hops", "count": "all", "lanes": 4}, "count", "must be links or"),
     ("grid", {"shape": [3, 3]}, {"kind": "hops"}, "kind", r"takes 4 lanes, .* and there is one: set"),
     ("grid", {"shape": [3, 3]}, {"kind": "valiant"}, "kind", r"a lane each, and there is one: set"),
-    ("crossbar", {"terminals": 4}, {"kind": "valiant"}, "universal", "more than one switch"),
+    ("crossbar", {"terminals": 4}, {"kind": "valiant"}, "kind", "there is only one"),
     ("kautz", {"degree": 2, "length": 3}, {"kind": "valiant", "lanes": 4}, "universal", "two-way cables"),
 ]
 

@@ -284,12 +284,71 @@ def test_wrong_rows_are_refused(row: str, words: str, tmp_path: Path) -> None:
     assert words.format(**known) in str(refused.value)
 
 
-def test_arrays_in_c_are_no_table(tmp_path: Path) -> None:
-    (tmp_path / "routing.c").write_text(
-        "const uint32_t router[256] = {[40] = 0x00000002};\n", encoding="utf-8"
+def read_c(folder: Path, text: str) -> list[routers.Router]:
+    (folder / "routing.c").write_text(text, encoding="utf-8")
+    return routers.routers(ONBOARD.graph, own_table(ONBOARD.graph, folder / "routing.c"))
+
+
+def masks(found: list[routers.Router]) -> dict[str, dict[int, int]]:
+    return {
+        one.name: {way.address: sum(1 << port for port in way.ports) for way in one.entries} for one in found
+    }
+
+
+def test_exported_arrays_in_c_are_read(tmp_path: Path) -> None:
+    before = routers.routers(ONBOARD.graph, ONBOARD.routes.table)
+    text = routers.as_c(before, "of a test")
+    assert masks(read_c(tmp_path, text)) == masks(before)
+
+
+def test_arrays_in_c_as_people_write_them(tmp_path: Path) -> None:
+    """Without places, as an array of arrays, with path addresses, shifts, octals and comments."""
+    expected = masks(routers.routers(ONBOARD.graph, ONBOARD.routes.table))
+    lists = [
+        [ways.get(address, 1 << address if address in (1, 2) else 0) for address in range(256)]
+        for ways in expected.values()
+    ]
+    rows = ", // next\n".join("  { " + ", ".join(map(oct, one)).replace("0o", "0") + ", }" for one in lists)
+    text = (
+        f"#define ROUTERS \\\n  2\nextern int x;\nstatic const uint8_t lut[ROUTERS] [256]={{/* {{ */{rows}}};"
     )
-    with pytest.raises(RoutingError, match=r"routing\.c: arrays in C are not read; name a table"):
-        routing.build(ONBOARD.graph, "table", path=tmp_path / "routing.c")
+    assert masks(read_c(tmp_path, text)) == expected
+    shifted = "".join(
+        f"uint32_t {name}[] = {{"
+        + ", ".join(f"[0x{a:X}] = (1U << {m.bit_length() - 1}) | {m:#b}" for a, m in ways.items())
+        + "};"
+        for name, ways in zip(routers.identifiers([*expected]), expected.values(), strict=True)
+    )
+    assert masks(read_c(tmp_path, shifted)) == expected
+
+
+FRONT = "router_front[256] = {\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("int other[] = {\n0};", 'line 1: there is no router "other"; arrays have the names router_front, '),
+        ("\nextern int router_front[256];", "line 1: there is no array with elements"),
+        (FRONT + "[32] = 0x2,\n[33] = 1 };", "line 3: router-front has no cable at port 0; it has 1, 2"),
+        (FRONT + "[200] = 2 };", "line 2: no terminal has the logical address 200; there are 32"),
+        (FRONT + "[5] = 2 };", "line 2: no terminal has the logical address 5"),
+        (FRONT + "[32] = 0x2,\n32: 0x2 };", 'line 3: "32: 0x2" is no mask of ports; that of 1 and 2 is 0x06'),
+        (FRONT + "[32] = 0x2,\n[32] = 0x2 };", "line 3: this destination was given in line 2 already"),
+        (FRONT + "[FRONT] = 0x2 };", 'line 2: "FRONT" is no place of an element'),
+        (FRONT + "[32] = 09 };", '"09" is no mask'),
+        (FRONT + "{0} };", '"{" is no mask'),
+        (FRONT + "0,,0 };", '"" is no mask'),
+        (FRONT + "[32] = 0x2; /* }", "line 1: these elements have no end, or are no numbers"),
+        ("a[2][9] = {0, 0};", "a is no array of arrays, one for each of 3 routers"),
+        ("a[4][9] = {{0}, {0}, {0}, {0}};", "a is no array of arrays, one for each of 3 routers"),
+        ("a[2][9] = {{0} {0}};", "a comma or the end of the array is missing"),
+    ],
+)
+def test_wrong_arrays_in_c_are_refused(text: str, words: str, tmp_path: Path) -> None:
+    with pytest.raises(RoutingError) as refused:
+        read_c(tmp_path, text)
+    assert words in str(refused.value)
 
 
 @pytest.mark.parametrize(

@@ -127,6 +127,19 @@ def test_refused(preset: str, overrides: dict[str, Any], words: str, parameter: 
     assert caught.value.parameter == parameter
 
 
+@pytest.mark.parametrize(
+    ("preset", "rate", "hint"),
+    [
+        ("ethernet-100g", 2 * 10**12, 'write at most "800 Gbit/s", or take a technology of longer flits'),
+        ("spacewire-200", 10**12, 'write at most "400 Gbit/s"'),
+    ],
+)
+def test_a_cable_too_fast_for_a_preset(preset: str, rate: int, hint: str) -> None:
+    with pytest.raises(TechnologyError) as caught:
+        technology(preset).check_rate(rate)
+    assert caught.value.hint == hint
+
+
 def test_none_leaves_the_preset() -> None:
     assert technology("generic", dict.fromkeys(settings("generic"))) == technology("generic")
 

@@ -111,6 +111,10 @@ def test_the_cut_of_a_hyperx_is_the_least_of_all(given: tuple[list[int], list[in
     assert measure.bisection(graph).links == pytest.approx(2 * second * switches / 4)
 
 
+def test_the_cut_of_a_hyperx_of_one_switch() -> None:
+    assert measure.bisection(topology.hyperx([1, 1], 4)).links == 4
+
+
 @pytest.mark.parametrize("arrangement", ["relative", "absolute", "circulant"])
 @pytest.mark.parametrize(("a", "h"), [(4, 2), (3, 1), (2, 2), (3, 3)])
 def test_canonical_dragonflies(arrangement: str, a: int, h: int) -> None:

@@ -233,7 +233,8 @@ _HINT = "write fields such as: topology = mesh;"
 _MOST_TERMINALS = 1 << 16
 _LANES_OF_DETOURS = 4
 """That a dragonfly needs if packets may go round; BookSim has three."""
-_SEVERAL_LANES = ("valiant", "ugal", "hops")
+_DETOURS = ("valiant", "ugal")
+_SEVERAL_LANES = (*_DETOURS, "hops")
 """Kinds of routing that need two."""
 
 
@@ -384,6 +385,9 @@ def _routing(fields: Fields, kind: str, found: Network) -> None:
     else:
         routing, remark = next(iter(known.values()))
         fields.taken("routing_function", f"that of {next(iter(known))}")
+    if routing["kind"] in _DETOURS and found.graph.switches == 1:
+        message = f"{name} goes by way of another router, and this network has one"
+        fields.fail("routing_function", message, "write a larger k, or another routing_function")
     if routing["kind"] == "dimension-order":
         routing = found.routing | (_around(fields, found, routing) if kind == "torus" else routing)
     found.routing = {"kind": "table", "path": "routes.csv"} if found.routes else routing

@@ -138,6 +138,8 @@ def build(
     elif kind == "paths":
         table = _paths(graph, universal, given)
     else:
+        if kind in DRAWN and graph.switches < 2:
+            raise RoutingError(f"{kind} goes by way of another switch, and there is only one", "kind")
         via = intermediates(graph) if universal or kind in DRAWN else []
         whole = "adaptive" if how == "random" else how
         table = (

@@ -4,7 +4,7 @@ Each row lists the links by which packets for a terminal leave a switch. ``termi
 which means all terminals that receive from it; a row for a terminal itself has precedence. ``links`` are
 separated by spaces, in order of preference; a neighbour's name means all links to it. A lane after a slash,
 ``s1>s2/0``, allows only this lane of the link. Links from a switch to its own terminals need no row. A file
-with a column ``router`` has ports by logical address.
+with a column ``router`` has ports by logical address; so have arrays in C.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from .. import reading
 from ..reading import ReadError
 from ..topology.graph import Graph
 from . import routers
+from .c_arrays import CArrays
 from .check import verify
 from .table import NONE, RouteTable, RoutingError, check_size
 
@@ -125,12 +126,15 @@ def own_table(graph: Graph, path: str | Path, adaptive: bool = True, lanes: int 
     check_size(graph.switches, graph.terminals, "path")
     maker = _Maker(graph, adaptive, lanes)
     text = text_at(path)
-    if Path(path).suffix.lower() in (".c", ".h"):
-        message = f"{path}: arrays in C are not read"
-        raise RoutingError(f"{message}; name a table with the columns {', '.join(COLUMNS)}", "path")
-    by_ports = has_routers(text, path)
-    found = _by_address(graph, text, path, adaptive) if by_ports else _by_name(maker, text, path)
-    rows = list(found)
+    in_c = Path(path).suffix.lower() in (".c", ".h")
+    by_ports = in_c or has_routers(text, path)
+    if by_ports:
+        cells = (
+            CArrays(text, graph.switch_names).rows() if in_c else rows_in(text, path, COLUMNS, MORE, WORDS)
+        )
+        rows = list(_by_address(graph, cells, adaptive))
+    else:
+        rows = list(_by_name(maker, text, path))
     for of_switch in (True, False):
         seen: dict[tuple[int, int], int] = {}
         for line, switch, target, links in rows:
@@ -221,11 +225,11 @@ def _by_name(maker: _Maker, text: str, path: str | Path) -> Iterator[tuple[int, 
 
 
 def _by_address(
-    graph: Graph, text: str, path: str | Path, adaptive: bool
+    graph: Graph, rows: Iterator[tuple[int, list[str]]], adaptive: bool
 ) -> Iterator[tuple[int, int, int, Ways]]:
     """Yield the same of rows with ports by logical address."""
     meaning = RouterRows(graph)
-    for line, cells in rows_in(text, path, COLUMNS, MORE, WORDS):
+    for line, cells in rows:
         try:
             switch, target, links = meaning.row(cells)
         except RoutingError as error:

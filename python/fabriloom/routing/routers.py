@@ -171,9 +171,9 @@ def as_c(found: Iterable[Router], about: str) -> str:
         " * an entry of 0 has no route. */",
         "#include <stdint.h>",
     ]
-    used: set[str] = set()
-    for router in found:
-        lines += ["", f"const uint32_t {_identifier(router.name, used)}[256] = {{"]
+    found = list(found)
+    for router, name in zip(found, identifiers([router.name for router in found]), strict=True):
+        lines += ["", f"const uint32_t {name}[256] = {{"]
         for entry in router.entries:
             mask = sum(1 << port for port in entry.ports)
             ports_of = " ".join(map(str, entry.ports))
@@ -184,14 +184,17 @@ def as_c(found: Iterable[Router], about: str) -> str:
     return "\n".join([*lines, ""])
 
 
-def _identifier(name: str, used: set[str]) -> str:
-    word = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_") or "router"
-    word = f"router_{word}" if word[0].isdigit() else word
-    number, found = 2, word
-    while found in used:
-        number, found = number + 1, f"{word}_{number}"
-    used.add(found)
-    return found
+def identifiers(names: Sequence[str]) -> list[str]:
+    """Return the name of the array in C of each router."""
+    used: dict[str, None] = {}
+    for name in names:
+        word = re.sub(r"[^A-Za-z0-9]+", "_", name).strip("_") or "router"
+        word = f"router_{word}" if word[0].isdigit() else word
+        number, found = 2, word
+        while found in used:
+            number, found = number + 1, f"{word}_{number}"
+        used[found] = None
+    return [*used]
 
 
 def _comment(text: str) -> str:

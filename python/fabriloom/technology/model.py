@@ -269,7 +269,11 @@ class Technology:
             bits = min(self.data_bits, self.end_bits)
             most = units.format_rate_bits_per_s(bits * _PS_PER_S // LEAST_CHARACTER_PS)
             message = f"at this rate {bits} bits last less than {LEAST_CHARACTER_PS} ps"
-            hint = 'write at least "10 ps"' if name == "cycle" else f'write at most "{most}"'
+            hint = f'write at most "{most}"'
+            if self.in_flits and rate_bits_per_s is None:
+                hint = f'write at least "{LEAST_CHARACTER_PS} ps"'
+            elif self.in_flits:
+                hint += ", or take a technology of longer flits"
             raise TechnologyError(message, name, hint)
 
     # Durations. `rounded` tells by how much the times of characters differ from those of their rate.

@@ -22,6 +22,8 @@ def _cut(graph: Graph) -> Bisection | None:
     """Cut across the dimension of the fewest cables; exact by the second eigenvalue, which is the least of
     cables per pair times side (M. Fiedler 1973: a cut into halves of n has at least n / 4 times it).
     """
+    if graph.switches == 1:
+        return None
     sides = graph.layout["shape"]
     cables = graph.layout["parameters"]["links_per_dimension"]
     least, side = min((count * side, side) for count, side in zip(cables, sides, strict=True) if side > 1)

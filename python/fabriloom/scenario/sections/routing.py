@@ -258,8 +258,8 @@ class FewestBuses(Section):
 
 class Table(AnyRouting):
     """Your own routing table: a CSV file with the columns switch, terminal, links; or router,
-    logical_address, ports, as fabriloom export writes it; for rings with the columns switch, ring, terminal,
-    to."""
+    logical_address, ports, or arrays in C (.c, .h), as fabriloom export writes both; for rings with the
+    columns switch, ring, terminal, to."""
 
     kind: Literal["table"]
     path: FileName = setting("The file, relative to the scenario")
