@@ -98,8 +98,8 @@ def theirs_us(program: str, case: Case) -> float:
 
 def ours_us(case: Case) -> float:
     """The same here."""
-    pipeline = {"router_cycles": 2, "link_cycles": 2, "turn_around_cycles": 2}
-    waits = {"handover_cycles": 2, "next_head_cycles": 0, "input_buffer_flits": case.buffer}
+    pipeline = {"router_cycles": 1, "input_cycles": 1, "link_cycles": 2, "turn_around_cycles": 1}
+    waits = {"handover_cycles": 2, "next_head_cycles": 1, "input_buffer_flits": case.buffer}
     compiled = compiled_of(
         {
             "name": case.name,

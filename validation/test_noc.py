@@ -2,14 +2,13 @@
 
 The numbers were measured with BookSim 2 (Jiang et al., ISPASS 2013; revision 28f4329) over 40,000 cycles:
 dimension order or destination tags, one virtual channel whose switch is held from head to tail, or two and
-four that share it flit by flit, round robin,
-Bernoulli arrivals, random destinations. Its router allocates a channel and then the crossbar, two cycles
-that a head spends at the front of its queue, and takes one more to cross, which costs no place in the
-queue: ``router_cycles = 2``, and one cycle of crossing and one of channel as ``link_cycles = 2``. The channel
-that a tail leaves can be allocated in the next cycle and the crossbar in the one after, and so can those of
-the head behind the tail: ``handover_cycles = 2``, ``next_head_cycles = 0``. A credit is sent in the cycle of
-crossing, is as long on its way as a flit and counts in the cycle after: ``turn_around_cycles = 2``. Packets
-that its terminals send to themselves, one of 64, cross one router of a mesh only; they are taken out.
+four that share it flit by flit, round robin, Bernoulli arrivals, random destinations. Its router allocates
+a channel and then the crossbar, in the cycle of arrival and the next: ``router_cycles = 1``. Every flit
+then crosses, while it has a place behind the link: ``input_cycles = 1`` there, and ``link_cycles = 2``. The
+channel that a tail leaves can be allocated in the next cycle and the crossbar in the one after, and so can
+those of the head behind the tail: ``handover_cycles = 2``, ``next_head_cycles = 1``. A credit is sent in
+the cycle of crossing and counts three cycles later: ``turn_around_cycles = 1``. Packets that its terminals
+send to themselves, one of 64, cross one router of a mesh only; they are taken out.
 
 The two arbitrate differently when several packets ask in one cycle, so they agree within a tolerance, not
 exactly, where they meet. The seeds are fixed: there is no false alarm.
@@ -39,11 +38,12 @@ def network(
         "topology": topology,
         "technology": {
             "preset": "generic",
-            "router_cycles": 2,
+            "router_cycles": 1,
+            "input_cycles": 1,
             "link_cycles": 2,
-            "turn_around_cycles": 2,
+            "turn_around_cycles": 1,
             "handover_cycles": 2,
-            "next_head_cycles": 0,
+            "next_head_cycles": 1,
             "input_buffer_flits": buffer,
         },
         "traffic": {
@@ -53,6 +53,19 @@ def network(
         },
         "run": {"duration": "120 us", "warmup": "20 us", "precision": 0},
     }
+
+
+@pytest.mark.parametrize(
+    ("buffer", "theirs"),
+    [(1, 0.1635), (2, 0.32), (3, 0.48475), (4, 0.615), (5, 0.727), (6, 0.8), (8, 0.88875)],
+)
+def test_a_flow_with_a_few_places(buffer: int, theirs: float) -> None:
+    """Two neighbours that send to each other as fast as they can: each place is used once in six cycles."""
+    scenario = network({"kind": "grid", "shape": [1, 2], "terminals_per_switch": 1}, 8, buffer, 1.0)
+    del scenario["traffic"]["load"]
+    scenario["traffic"]["arrivals"] = "backlog"
+    accepted = simulate(scenario).summary["accepted_mbytes_per_s"] / 8000
+    assert accepted / 2 == pytest.approx(theirs, rel=0.002)
 
 
 def without_own(mean: float, flits: int) -> float:

@@ -46,7 +46,9 @@ def test_a_mesh(tmp_path: Path) -> None:
     )
     assert scenario["topology"] == {"kind": "grid", "shape": [4, 4]}
     technology = scenario["technology"]
-    assert (technology["router_cycles"], technology["turn_around_cycles"], technology["lanes"]) == (1, 2, 2)
+    pipeline = {"router": 0, "input": 1, "link": 2, "handover": 1, "next_head": 1, "turn_around": 1}
+    assert {name: technology[f"{name}_cycles"] for name in pipeline} == pipeline
+    assert technology["lanes"] == 2
     assert scenario["traffic"]["load"] == 0.1
     assert scenario["run"] == {"warmup": "4000 ns", "duration": "10000 ns", "precision": 0}
     assert scenario["seed"] == 7

@@ -94,6 +94,13 @@ def test_generic_packet_of_n_flits_takes_n_cycles() -> None:
     assert link.decode_latency_ps == 500
 
 
+def test_a_stage_at_the_input_is_of_switches() -> None:
+    link = technology("generic", {"link_cycles": 2, "input_cycles": 3})
+    assert link.arrival_ps() == 2000
+    assert link.arrival_ps() - link.receiver_latency_ps + link.receiver_ps() == 5000
+    assert link.credit_ps() == 3000, "a credit passes no such stage"
+
+
 def test_rates_and_cycles_are_exact_fractions() -> None:
     """A third of a nanosecond is exact; what no short tick holds is rounded by less than a millionth."""
     assert technology("ds-link-c104").rounded() == 0

@@ -418,11 +418,14 @@ def _technology(fields: Fields, found: Network) -> dict[str, Any]:
     settings: dict[str, Any] = {
         "preset": "generic",
         "arbiter": "round-robin",
-        "router_cycles": route + both,
-        "link_cycles": crossing + 1,
+        # Flits are allocated as they arrive: only what a head takes longer is time at the front of a queue.
+        "router_cycles": max(route + both - 1, 0),
+        # Crossing takes a place behind the link there: in forward_cycles a flit would wait in one before it.
+        "input_cycles": crossing,
+        "link_cycles": 2,
         "handover_cycles": max(1, both),
-        "next_head_cycles": 0,
-        "turn_around_cycles": fields.whole("credit_delay", 1000) + 1,
+        "next_head_cycles": 1,
+        "turn_around_cycles": fields.whole("credit_delay", 1000),
         "input_buffer_flits": fields.whole("vc_buf_size", 1 << 20, 1),
     }
     lanes = fields.whole("num_vcs", 1 << 10, 1)

@@ -108,10 +108,10 @@ class Technology:
     """Time from the end of packet leaving an input buffer until the next packet is at the front; None: the
     handover time."""
     receive_bits: Fraction | None = None
-    """Receive delay in bit times of the incoming link, for routers with delays in clock periods; it replaces
-    ``receiver_latency_ps``."""
-    receive_ps: int = 0
-    """Receive delay of such routers besides, in ps; external ports have neither."""
+    """Receive delay of switches in bit times of the incoming link, if it is not that of terminals; it
+    replaces ``receiver_latency_ps``."""
+    receive_ps: Ps = 0
+    """Receive delay of such switches besides, in ps; external ports have neither."""
     transmit_bits: Fraction = Fraction(0)
     """Transmit delay in bit times of the outgoing link, for such routers."""
     crossing_ps: int = 0

@@ -91,6 +91,8 @@ _NUMBERS = ("first_port", "last_port", "first_address", "last_address")
 """Optional limits of the ports and addresses of switches."""
 _START = ("start_rate_bits_per_s",)
 """Optional setting of the start of links."""
+_STAGE = ("input_cycles",)
+"""Optional setting of links of flits."""
 _PARTS = {
     "router_latency": ("decode_latency", "forward_latency"),
     "time_code_latency": ("time_code_forward",),
@@ -229,7 +231,7 @@ def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any
     if "credit_quantum_bytes" in values:
         values = {**dict.fromkeys((*_CLOCKED, *_CODES, *_START, *_NUMBERS)), **values}
     elif "cycle_ps" in values:
-        values = {**dict.fromkeys(_NUMBERS), **values}
+        values = {**dict.fromkeys((*_STAGE, *_NUMBERS)), **values}
     elif is_ring(preset):
         from fabriloom.technology.rings import OTHER_RINGS, PORT_PLACES
 
@@ -305,7 +307,7 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
 
     One flit of F bits per cycle T, on each physical lane, is a link of F/T bit/s. Credits return on separate
     wires of the same length. A flit can be used ``link_cycles`` and the delay of the cable after its start;
-    one of these cycles is its own time on the wire.
+    one of these cycles is its own time on the wire. In a switch that takes ``input_cycles`` more.
     """
     cycle_ps, flit_bits = values["cycle_ps"], 8 * values["flit_bytes"]
     for name, value in (("cycle", cycle_ps), ("flit", flit_bits), ("link_cycles", values["link_cycles"])):
@@ -316,6 +318,8 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         raise TechnologyError(message, "crossbar", hint)
     cycle_ps = exact_ps(Fraction(cycle_ps))
     physical, forward = values["physical_lanes"], values["forward_cycles"]
+    receiver_ps = values["link_cycles"] * cycle_ps - exact_ps(Fraction(cycle_ps) / physical)
+    stage = values["input_cycles"]
     return Technology(
         preset=preset,
         link_rate_bits_per_s=physical * flit_bits * 10**12 / Fraction(cycle_ps),
@@ -331,7 +335,9 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         delete_header=False,
         decode_latency_ps=values["router_cycles"] * cycle_ps,
         forward_latency_ps=forward * cycle_ps,
-        receiver_latency_ps=values["link_cycles"] * cycle_ps - exact_ps(Fraction(cycle_ps) / physical),
+        receiver_latency_ps=receiver_ps,
+        receive_bits=Fraction(0) if stage else None,
+        receive_ps=receiver_ps + stage * cycle_ps if stage else 0,
         turn_around_ps=(values["turn_around_cycles"] + values["link_cycles"]) * cycle_ps,
         grain_ps=exact_ps(Fraction(cycle_ps) / physical),
         flow_control="ignored",

@@ -213,6 +213,10 @@ class Generic(SwitchedLinks):
         "From a head flit reaching the front of its buffer to its request for an output; the next packet "
         "waits for them"
     )
+    input_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = optional(
+        "From the end of link_cycles at a switch until a flit can leave its buffer, which has a place for it "
+        "meanwhile: a stage that every flit passes"
+    )
     forward_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = optional(
         "From a flit leaving its input buffer until it is ready for the wire: a pipeline, in which no flit "
         "waits for another"
@@ -222,7 +226,7 @@ class Generic(SwitchedLinks):
     )
     cable_length_m: LengthM | None = optional("Length of every cable, whose delay is added")
     cable_delay_ps_per_m: DelayPsPerM | None = optional("Propagation delay of a cable per length")
-    turn_around_cycles: Annotated[int, Field(ge=1, le=10**6)] | None = optional(
+    turn_around_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = optional(
         "From a place in the buffer becoming free to the start of its credit, which takes link_cycles and "
         "the delay of the cable to the sender"
     )
