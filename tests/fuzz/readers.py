@@ -43,6 +43,7 @@ from imports.test_simulators import (
     MATRIX,
     PHASES,
     PLATFORM,
+    STAR,
     TORUS,
     TREE,
     TRIGGERED,
@@ -107,7 +108,7 @@ def _goal(path: Path) -> object:
 _SUBNET, _LFTS, _ANYNET, _HPCC = (text.encode() for text in (SUBNET, LFTS, ANYNET, HPCC))
 
 
-_PLATFORMS = [PLATFORM, *(CLUSTER.format(shape) for shape in ("", TORUS, FAT))]
+_PLATFORMS = [PLATFORM, STAR, *(CLUSTER.format(shape) for shape in ("", TORUS, FAT))]
 
 
 def _fabric(kind: str, beside: str = "") -> Callable[[Path], object]:

@@ -270,10 +270,60 @@ def test_a_platform_of_simgrid(tmp_path: Path) -> None:
     assert found.graph.link_names == ["a>r:la", "r>a:la", "r>b:lb", "b>r:lb"]
     assert found.graph.attributes["rate_bits_per_s"].tolist() == [1e9, 1e9, 1e8, 1e8]
     assert found.graph.attributes["delay_ps"].tolist() == [5e7, 5e7, 1e9, 1e9]
-    assert [remark.split("left out: ")[-1] for remark in found.remarks[:2]] == [
-        "<prop> (1)",
-        "routes of several links (1)",
-    ]
+    assert found.remarks[0].endswith("left out: <prop> (1)")
+    assert "routes of several links (1): cables in a row" in found.remarks[1]
+
+
+STAR = """<platform version="4.1"><zone id="z" routing="Full">
+<host id="a" speed="1Gf"/><host id="b" speed="1Gf"/><host id="c" speed="1Gf"/>
+<link id="x" bandwidth="1Gbps" latency="1us"/><link id="y" bandwidth="1Gbps" latency="2us"/>
+<link id="z" bandwidth="1Gbps" latency="3us"/><link id="w" bandwidth="1Gbps" latency="4us"/>
+<route src="a" dst="b"><link_ctn id="x"/><link_ctn id="w"/><link_ctn id="y"/></route>
+<route src="c" dst="b"><link_ctn id="z"/><link_ctn id="y"/></route>
+<route src="a" dst="c"><link_ctn id="x"/><link_ctn id="w"/><link_ctn id="z"/></route>
+</zone></platform>"""
+"""Three hosts; where w, y and z meet, and x and w, no route ends."""
+
+
+def test_routes_of_several_links_are_cables_in_a_row(tmp_path: Path) -> None:
+    found = read(tmp_path, "simgrid", STAR)
+    ends = {frozenset(name.split(":")[0].split(">")) for name in found.graph.link_names}
+    meet, near = (
+        next(one - {"b"} for one in ends if "b" in one),
+        next(one - {"a"} for one in ends if "a" in one),
+    )
+    assert ends == {near | {"a"}, near | meet, meet | {"b"}, meet | {"c"}}
+    assert found.summary()[:3] == [("switches", "2"), ("terminals", "3"), ("cables", "4")]
+    assert ran(found, tmp_path).summary["packets"]["delivered"] > 0
+
+
+def test_a_host_on_the_way_has_a_switch(tmp_path: Path) -> None:
+    """Packets from a to c pass b, whose own cable carries as much as its two others."""
+    line = STAR.replace('<link_ctn id="w"/>', "").replace(
+        'src="c" dst="b"><link_ctn id="z"/>', 'src="c" dst="b">'
+    )
+    line = line.replace(
+        'src="a" dst="b"><link_ctn id="x"/><link_ctn id="y"/>', 'src="a" dst="b"><link_ctn id="x"/>'
+    )
+    line = line.replace('id="x"/><link_ctn id="z"', 'id="x"/><link_ctn id="y"')
+    found = read(tmp_path, "simgrid", line)
+    rate = dict(zip(found.graph.link_names, found.graph.attributes["rate_bits_per_s"].tolist(), strict=True))
+    assert {name for name in rate if name.endswith(("b", ":x", ":y"))} == {
+        "a>b#:x",
+        "b#>a:x",
+        "c>b#:y",
+        "b#>c:y",
+        "b#>b",
+    }
+    assert rate["b#>b"] == 2e9
+    assert ran(found, tmp_path).summary["packets"]["delivered"] > 0
+
+
+def test_routes_that_contradict_are_left_out(tmp_path: Path) -> None:
+    """Where x alone joins a and b, it cannot be followed by y on the way from c to b."""
+    wrong = PLATFORM.replace('src="a" dst="b"><link_ctn id="la"/>', 'src="b" dst="r"><link_ctn id="la"/>')
+    found = read(tmp_path, "simgrid", wrong)
+    assert "left out: routes of several links (1)" in found.remarks[1]
 
 
 @pytest.mark.parametrize(
@@ -386,7 +436,7 @@ def test_elements_of_ratatoskr_are_counted(tmp_path: Path, monkeypatch: pytest.M
         ("hpcc", (HPCC.replace("25Gbps", "7200Gbps"),), "at most 3200 Gbit/s, not 7200 Gbit/s", 6),
         ("hpcc", (HPCC.replace("25Gbps", "9" * 400 + "Gbps"),), "the rate of a link is at most", 6),
         ("simgrid", (PLATFORM.replace("1.25E8", "1E999"),), "the rate of a link is at most", 7),
-        ("hpcc", (HPCC.replace("500ns", "6ms"),), "from 0 ps to 5 ms, not 6 ms", 5),
+        ("hpcc", (HPCC.replace("500ns", "2000ms"),), "from 0 ps to 1 s, not 2 s", 5),
         ("htsim", (MATRIX,), "0 topologies and 1 files of connections", None),
         ("htsim", (TREE.replace("Radix_Up 4", "Radix_Up 3"),), "3 is no multiple of 2", 8),
         ("htsim", (TREE.replace("Radix_Down 4\nDown", "Radix_Down 8\nDown"),), "the tier below makes it", 18),
@@ -553,9 +603,10 @@ def test_a_wrong_network_is_pointed_at(kind: str, text: str, message: str, line:
 
 
 APART = """<platform version="4.1"><zone id="z" routing="Full">
-<host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>
+<host id="a" speed="1Gf"/><host id="b" speed="1Gf"/><host id="c" speed="1Gf"/><host id="d" speed="1Gf"/>
 <link id="x" bandwidth="1Gbps" latency="1us"/><link id="y" bandwidth="1Gbps" latency="1us"/>
-<route src="a" dst="b"><link_ctn id="x"/><link_ctn id="y"/></route></zone></platform>"""
+<route src="a" dst="b"><link_ctn id="x"/></route><route src="a" dst="c"><link_ctn id="x"/></route>
+<route src="a" dst="d"><link_ctn id="x"/><link_ctn id="y"/></route></zone></platform>"""
 
 
 @pytest.mark.parametrize(

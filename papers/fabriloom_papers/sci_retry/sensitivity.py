@@ -23,6 +23,9 @@ CASES: dict[str, dict[str, Any]] = {
     "places for 16 packets to send": {"technology": {"requests_out": 16}},
     "places for 32 packets to send": {"technology": {"requests_out": 32}},
     "places for 64 packets to send": {"technology": {"requests_out": 64}},
+    "one packet in flight": {"technology": {"in_flight": 1}},
+    "two packets in flight": {"technology": {"in_flight": 2}},
+    "one rejected packet holds new ones back": {"technology": {"rejected": 1}},
     "a place is free when its packet has left": {"technology": {"hold_until": "sent"}},
     "busied packets before new ones": {"technology": {"retry": {"order": "first"}}},
     "delay at the responder": {"technology": {"retry": {"at": "responder"}}},
@@ -33,6 +36,7 @@ CASES: dict[str, dict[str, Any]] = {
         f"the same with places for {places}": {"alone": True, "technology": {"requests_out": places}}
         for places in (4, 8, 16, 32, 48)
     },
+    "one ring alone, one packet in flight": {"alone": True, "technology": {"in_flight": 1}},
     "one ring alone, no bandwidth allocation": {"alone": True, "technology": {"bandwidth_allocation": False}},
     "one ring alone, no phases": {"alone": True, "technology": {"phases": False}},
     "one ring alone, busied packets before new ones": {

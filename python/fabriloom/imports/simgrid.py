@@ -1,10 +1,10 @@
 """Platforms of SimGrid: hosts, routers, the links between two of them, and clusters.
 
-A platform names the links of a route, not their ends. A route of one link therefore is a cable; a longer
-one is left out, since its links have ends only if shorter routes name them. A link that is the route of
-several pairs is a medium that they share, unless it is a FATPIPE. Clusters are a switch, a
-backbone, a torus, a fat tree or a dragonfly. Zones inside each other are one network; ``#`` joins the parts
-of names that clusters make.
+A platform names the links of a route, not their ends. A route of one link therefore is a cable; the links of
+a longer one are cables in a row, and where they meet is a switch. A link that is the route of several pairs
+is a medium that they share, unless it is a FATPIPE; longer routes over such a link are left out. Clusters are
+a switch, a backbone, a torus, a fat tree or a dragonfly. Zones inside each other are one network; ``#`` joins
+the parts of names that are made here.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 from math import prod
 from pathlib import Path
@@ -21,7 +21,9 @@ from xml.parsers import expat
 
 from ..reading import ReadError
 from ..topology import GraphError, build
+from ..topology.raw import LARGEST_RATE_BITS_PER_S
 from .common import SCALE, Fabric, Imported, Lines, only, parsed_xml
+from .walks import Place, Walks
 
 _RATE = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)([kKMGT]?)(Bps|bps)")
 _TIME = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(ps|ns|us|ms|s)?")
@@ -51,6 +53,9 @@ class _Route:
     links: list[str] = field(default_factory=list)
 
 
+_Pairs = dict[frozenset[str], _Route]
+
+
 @dataclass
 class _Platform:
     """What a file has, in its order."""
@@ -63,6 +68,8 @@ class _Platform:
     """Links whose routes do not share them."""
     routes: list[_Route] = field(default_factory=list)
     clusters: list[tuple[dict[str, str], int]] = field(default_factory=list)
+    in_rows: int = 0
+    """Routes of several links that are cables in a row."""
     left_out: Counter[str] = field(default_factory=Counter[str])
 
 
@@ -81,12 +88,15 @@ def simgrid(files: Sequence[Path]) -> Imported:
         what = "the platform of this deployment" if deployed else "a platform"
         raise ReadError(f"{lines.path}: no hosts", f"name {what}, with hosts and routes, or with a cluster")
     remarks = [f"{lines.path}: left out: {what} ({count})" for what, count in platform.left_out.items()]
+    if platform.in_rows:
+        what = "cables in a row; packets take the shortest ways, whatever the routes are"
+        remarks.append(f"{lines.path}: {_SEVERAL} ({platform.in_rows}): {what}")
     if media:
         remarks.append(f"{lines.path}: links that several pairs share, each between two switches: {media}")
     remarks.append(f"{lines.path}: links are shared by packets here, and not as a flow that has no packets")
     sections = fabric.switches() + '\n[traffic]\npattern = "uniform"\nload = 0.3\n'
     several = platform.left_out[_SEVERAL]
-    to_join = f"{_SEVERAL} are left out ({several}): they do not say where these end; write one for each link"
+    to_join = f"{_SEVERAL} are left out ({several}): where these end is not clear; write one for each link"
     graph = fabric.graph(to_join) if several else fabric.graph()
     return Imported("simgrid", graph, [], sections, tuple(remarks))
 
@@ -152,41 +162,120 @@ def _numbers(
     return lines.link_numbers(line, bits_per_s, f"{time[1]} {time[2] or 's'}", given[latency])
 
 
+def _routes(platform: _Platform, fabric: Fabric) -> tuple[dict[str, _Pairs], list[_Route]]:
+    """Return the pairs of each link that is the whole of a route, and the longer routes."""
+    pairs: dict[str, _Pairs] = {}
+    longer: list[_Route] = []
+    for route in platform.routes:
+        if route.ends[0] == route.ends[1]:
+            continue
+        names = [name.removesuffix("_UP").removesuffix("_DOWN") for name in route.links]
+        for name, written in zip(names, route.links, strict=True):
+            if name not in platform.links:
+                platform.lines.fail(route.line, f'there is no link "{written[:40]}"', "add it", written)
+        there = [end in fabric.line_of for end in route.ends]
+        if len(names) == 1 and not all(there):
+            end = route.ends[there.index(False)]
+            platform.lines.fail(route.line, f'there is no host or router "{end[:40]}"', "add it", end)
+        if len(names) == 1:
+            pairs.setdefault(names[0], {}).setdefault(frozenset(route.ends), route)
+        elif all(there) and names:
+            longer.append(_Route(route.line, route.ends, names))
+        else:
+            platform.left_out[_SEVERAL] += 1
+    return pairs, longer
+
+
 def _cables(platform: _Platform, fabric: Fabric) -> int:
-    """Add a cable for each route of a single link, or a medium where a link is in several such routes.
+    """Add a cable for each link between two places, or a medium where a link is the route of several pairs.
 
     Returns the number of media.
     """
-    pairs: dict[str, dict[frozenset[str], _Route]] = {}
-    for route in platform.routes:
-        one, other = route.ends
-        if one == other:
-            continue
-        for name in route.links:
-            if name.removesuffix("_UP").removesuffix("_DOWN") not in platform.links:
-                platform.lines.fail(route.line, f'there is no link "{name[:40]}"', "add it", name)
-        if len(route.links) != 1:
+    pairs, longer = _routes(platform, fabric)
+    found: list[tuple[str, int, list[str]]] = []
+    """Name and line of a link, and what it joins."""
+    walks = Walks()
+    for name, routes in pairs.items():
+        if len(routes) == 1 or name in platform.fat_pipes:
+            found += [(name, route.line, [*route.ends]) for route in routes.values()]
+        else:
+            ends = dict.fromkeys(end for route in routes.values() for end in route.ends)
+            found.append((name, platform.links[name][1], [*ends]))
+        for route in routes.values() if len(routes) == 1 else ():
+            walks.learn(route.ends[0], [name], route.ends[1])
+    shared = {name for name, routes in pairs.items() if len(routes) > 1}
+    rows = [one for one in longer if shared.isdisjoint(one.links)]
+    platform.left_out.update([_SEVERAL] * (len(longer) - len(rows)))
+    in_rows, passed = _in_rows(platform, fabric, walks, rows, pairs)
+    found += in_rows
+    inner = _switches_of_hosts(platform, fabric, found, passed)
+    media = 0
+    for name, line, ends in found:
+        own = platform.links[name][0]
+        ends = [inner.get(end, end) for end in ends]
+        if len(ends) == 2:
+            one, other = ends
+            fabric.cable(one, other, line, (f"{one}>{other}:{name}", f"{other}>{one}:{name}"), (own, own))
+        else:
+            at_end = {**own, "delay_ps": 0.0}
+            _medium(fabric, (f"{name}#in", f"{name}#out"), ends, line, (at_end, own))
+            media += 1
+    return media
+
+
+def _in_rows(
+    platform: _Platform, fabric: Fabric, walks: Walks, routes: list[_Route], done: Container[str]
+) -> tuple[list[tuple[str, int, list[str]]], dict[Place, int]]:
+    """Return the links of longer routes that are not done, with a switch at each place where they meet.
+
+    And the places that such routes pass, each with the line of one.
+    """
+    routes = sorted(routes, key=lambda route: len(route.links))
+    for route in routes:
+        walks.learn(route.ends[0], route.links, route.ends[1])
+    found: dict[str, tuple[str, int, list[str]]] = {}
+    names: dict[Place, str] = {}
+    passed: dict[Place, int] = {}
+    for route in routes:
+        places = walks.along(route.ends[0], route.links)
+        if places is None or places[-1] != route.ends[1]:
             platform.left_out[_SEVERAL] += 1
             continue
-        for end in route.ends:
-            if end not in fabric.line_of:
-                platform.lines.fail(route.line, f'there is no host or router "{end[:40]}"', "add it", end)
-        name = route.links[0].removesuffix("_UP").removesuffix("_DOWN")
-        pairs.setdefault(name, {}).setdefault(frozenset(route.ends), route)
-    media = 0
-    for name, routes in pairs.items():
-        own, line = platform.links[name]
-        if len(routes) > 1 and name not in platform.fat_pipes:
-            ends = dict.fromkeys(end for route in routes.values() for end in route.ends)
-            at_end = {**own, "delay_ps": 0.0}
-            _medium(fabric, (f"{name}#in", f"{name}#out"), list(ends), line, (at_end, own))
-            media += 1
-            continue
-        for route in routes.values():
-            one, other = route.ends
-            names = (f"{one}>{other}:{name}", f"{other}>{one}:{name}")
-            fabric.cable(one, other, route.line, names, (own, own))
-    return media
+        for name, place in zip(route.links, places[1:], strict=True):
+            if isinstance(place, int) and place not in names:
+                names[place] = f"{name}#end"
+                fabric.add(names[place], False, route.line)
+        for name, ends in zip(route.links, itertools.pairwise(places), strict=True):
+            if name not in done and name not in found:
+                found[name] = name, route.line, [names.get(end, str(end)) for end in ends]
+        passed |= dict.fromkeys(places[1:-1], route.line)
+        platform.in_rows += 1
+    return [*found.values()], passed
+
+
+def _switches_of_hosts(
+    platform: _Platform, fabric: Fabric, links: list[tuple[str, int, list[str]]], passed: dict[Place, int]
+) -> dict[str, str]:
+    """Give a switch to each host that routes pass, or with several links, one to a host; return them."""
+    of_host: dict[str, list[str]] = {}
+    hosts = {name for name, (host, _) in platform.hosts.items() if host}
+    meeting = {host: line for host, line in passed.items() if isinstance(host, str) and host in hosts}
+    for name, line, ends in links:
+        for end in ends:
+            of_host.setdefault(end, []).append(name)
+        if len(ends) == 2 and hosts.issuperset(ends):
+            meeting |= dict.fromkeys(ends, line)
+    found: dict[str, str] = {}
+    for host, line in meeting.items():
+        if len(of_host[host]) > 1:
+            found[host] = f"{host}#"
+            fabric.add(found[host], False, line)
+            rate = sum(platform.links[name][0]["rate_bits_per_s"] for name in of_host[host])
+            own = {"rate_bits_per_s": min(rate, LARGEST_RATE_BITS_PER_S), "delay_ps": 0.0}
+            fabric.cable(
+                host, found[host], line, (f"{host}>{found[host]}", f"{found[host]}>{host}"), (own, own)
+            )
+    return found
 
 
 def _medium(

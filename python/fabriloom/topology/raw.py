@@ -26,8 +26,8 @@ CYCLE = "cycle_ps"
 SMALLEST_RATE_BITS_PER_S = 10**3
 LARGEST_RATE_BITS_PER_S = 32 * 10**11
 """Range of link rates; beyond it, character times cannot be represented."""
-LONGEST_DELAY_PS = 5 * 10**9
-"""The longest delay of a cable: 1000 km at 5 ns/m."""
+LONGEST_DELAY_PS = 10**12
+"""The longest delay of a cable; beside short characters the engine's steps limit it further."""
 LONGEST_CYCLE_PS = 10**9
 """A clock of 1 kHz."""
 MOST_LANES, MOST_BUFFER = 16, 1 << 24
