@@ -80,6 +80,14 @@ def test_tables_after_a_fault_are_part_of_the_verdict() -> None:
     assert inspect(early)["deadlock"]["free"], "no table is replaced within the run"
 
 
+def test_tables_after_a_fault_where_a_tick_is_less_than_a_picosecond() -> None:
+    scenario = broken("shortest-path").with_settings(
+        {"technology.cycle": "7 GHz", "technology.cable_length": "0.0002 m"}
+    )
+    assert compile(scenario).tick_ps == pytest.approx(1 / 7)
+    assert inspect(scenario)["deadlock"]["text"].startswith("can happen after the failure of s(1,1)>s(1,2)")
+
+
 def test_packets_under_way_by_two_tables_can_close_a_cycle() -> None:
     """Both tables alone are free of cycles; together they allow turns that neither does."""
     found = inspect(broken("up-star-down-star"))["deadlock"]
