@@ -8,6 +8,7 @@ import os
 import random
 import shutil
 import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -252,6 +253,7 @@ def ended(words: str, root: Path) -> None:
     os.dup2(said, 1)
     os.dup2(said, 2)
     os.chdir(root)
+    tempfile.tempdir = str(root.parent)  # where what is killed leaves what it has compiled
     app(words.split())
 
 
