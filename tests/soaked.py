@@ -17,9 +17,10 @@ MEANS = {
     "tests/twin/": "scenarios drawn for laws",
     "tests/output/test_crashes.py": "crashes of a simulated disk",
     "tests/fuzz/": "damaged files",
+    "kills": "commands and workers of the page killed",
     "": "seeds of other tests",
 }
-"""By the beginning of the path of a test; the first that fits."""
+"""By the beginning of the path of a test, or what it gives instead; the first that fits."""
 
 
 def tried(path: str, count: int) -> None:

@@ -548,6 +548,9 @@ def test_packets_of_a_flit_simulator(tmp_path: Path) -> None:
         "# src dst size time\n1 2 5 30\n",
         "when,src,dst,flits\n30,1,2,5\n",
         "# from a simulator at work\n30 1 2 5\n",
+        "# time;dst;src;size\n30;2;1;5\n",
+        "# packets from BookSim: source and destination at cycle, flits\n30 1 2 5\n",
+        "src dst size time\n# cycle source destination flits\n1 2 5 30\n",
     ],
 )
 def test_columns_of_packets_stand_where_they_are_named(text: str, tmp_path: Path) -> None:
@@ -562,6 +565,7 @@ def test_columns_of_packets_stand_where_they_are_named(text: str, tmp_path: Path
         ("0 1 2\n", "3 values, where 4 are meant", 1),
         ("src dst cycle bytes\n1 2 3 8\n", 'these columns have no "flits"', 1),
         ("id src dst cycle flits\n1 2 3 8\n", "4 values, where 5 are meant", 2),
+        ("# id src dst cycle flits\n1 2 3\n", "3 values, where 4 are meant", 2),
         ("# x\n0 1 2 1\n0 1 2 0\n", "at least one flit", 3),
         ("0 1 2 1\n1.5 1 2 1\n", '"1.5" is no cycle', 2),
         ("0 1 n2 1\n", '"n2" is no destination', 1),

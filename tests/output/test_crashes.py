@@ -1,10 +1,14 @@
-"""After a crash at any operation on the disk, the same command gives the same bytes."""
+"""After a crash at any operation on the disk, or a kill, the same command gives the same bytes."""
 
 from __future__ import annotations
 
 import itertools
+import multiprocessing
 import os
 import random
+import shutil
+import signal
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -12,6 +16,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import soaked
 from fabriloom import simulate
 from fabriloom.cli import exits
 from fabriloom.cli.app import app
@@ -60,7 +65,19 @@ precision = 0.0
 [families]
 crossbar = {}
 """
+PROGRAM = """
+[topology]
+kind = "crossbar"
+terminals = 2
+[program]
+kind = "ping-pong"
+size = "8 B"
+rounds = 3
+[sweep]
+"program.size" = ["1 B", "64 B", "1 kB"]
+"""
 FILES = {
+    "program.toml": PROGRAM,
     "one.toml": SCENARIO,
     "study.toml": STUDY,
     "fewer.toml": STUDY.replace("[0.1, 0.2, 0.3]", "[0.1]"),
@@ -80,6 +97,8 @@ class Case:
 
     words: str
     before: tuple[str, ...] = ()
+    timed: bool = False
+    """Whether it takes times of this machine, which never repeat: only names are compared."""
 
 
 CASES = {
@@ -102,15 +121,24 @@ CASES = {
     ),
 }
 
+KILLED = {
+    **{name: Case(case.words.replace("--jobs 1", "--jobs 2"), case.before) for name, case in CASES.items()},
+    "compare": Case("compare one.toml fewer.toml --loads 0.1,0.3 --out out"),
+    "reproduce": Case("reproduce sci-retry --quick --out out"),
+    "measure": Case(
+        "measure program.toml --oversubscribe --rounds 1 --warm-ups 0 --out out --force", timed=True
+    ),
+}
+
 
 def command(words: str) -> Result:
     return CliRunner().invoke(app, words.split())
 
 
-def tree(root: Path) -> dict[str, bytes]:
+def tree(root: Path, timed: bool = False) -> dict[str, bytes]:
     """All that counts."""
     return {
-        str(path.relative_to(root)): path.read_bytes()
+        str(path.relative_to(root)): b"" if timed else path.read_bytes()
         for path in sorted(root.rglob("*"))
         if path.is_file() and not set(path.relative_to(root).parts) & set(LEFT)
     }
@@ -147,7 +175,7 @@ def check(
     said = f"{context}: {done.output[-600:]}"
     assert "fault" not in done.output, said
     assert done.exit_code == code or "holds an earlier result" in done.output, said
-    found = tree(root)
+    found = tree(root, case.timed)
     lost = expected.keys() - found.keys()
     if warned:  # of points that could not be kept, which the finished result does not need
         assert all(name.startswith("out/points/") for name in lost), said
@@ -200,3 +228,75 @@ def test_after_a_crash_the_same_command_gives_the_same_bytes(
     root: Path, name: str, seeds: Callable[[int], Iterator[int]]
 ) -> None:
     print(f"{name}: {crashed(root, CASES[name], seeds(8))} crashes")
+
+
+SECONDS = float(os.environ.get("FABRILOOM_SOAK_SECONDS", "30"))
+FORKS = multiprocessing.get_context("forkserver")
+FORKS.set_forkserver_preload(
+    [
+        *(f"fabriloom.{room}" for room in ("cli.app", "design", "measure", "report", "simulate", "studies")),
+        *(
+            "fabriloom_papers.evidence",
+            "fabriloom_papers.sci_retry.delays",
+            "fabriloom_papers.sci_retry.parts",
+        ),
+        *(__name__, "jinja2", "optuna", "polars", "rich.table", "starlette.requests"),
+    ]
+)
+"""Kills come within the work: the process that forks has imported what takes longest."""
+
+
+def ended(words: str, root: Path) -> None:
+    """Run a command, as the fixture ``root`` has it."""
+    steps, said = itertools.count(), os.open(root.with_name("said"), os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+    simulate.time = SimpleNamespace(perf_counter=lambda: float(next(steps)))  # type: ignore[assignment]
+    os.dup2(said, 1)
+    os.dup2(said, 2)
+    os.chdir(root)
+    tempfile.tempdir = str(root.parent)  # where what is killed leaves what it has compiled
+    app(words.split())
+
+
+def killed(words: str, root: Path, after_s: float) -> bool:
+    """Run a command in a process of its own, and kill it after so long; false if it has ended before."""
+    process = FORKS.Process(target=ended, args=(words, root))
+    process.start()
+    process.join(after_s)
+    process.kill()
+    process.join()
+    assert process.exitcode != exits.FAULT, root.with_name("said").read_text(encoding="utf-8")
+    return process.exitcode == -signal.SIGKILL
+
+
+def assert_whole(out: Path) -> None:
+    """Of a finished result everything is there that its list names, and nothing else."""
+    told = manifest.read(out)
+    if told is not None and told.finished:
+        content = manifest.content(out)
+        assert not content.foreign
+        assert set(content.checksums) == set(told.listed)
+
+
+@pytest.mark.soak
+@pytest.mark.parametrize("name", KILLED)
+def test_killed_at_any_moment_the_same_command_gives_the_same_bytes(root: Path, name: str) -> None:
+    """A command is killed some times, then it ends the work."""
+    case, dice, kills = KILLED[name], random.Random(), 0
+    begun(root, case)
+    kept = shutil.copytree(root, root.with_name("kept"))
+    killed(case.words, root, 0.0)  # so that the process which forks has imported everything
+    began = time.monotonic()
+    assert not killed(case.words, root, 600.0)
+    took_s, expected = time.monotonic() - began, tree(root, case.timed)
+    until = time.monotonic() + SECONDS / len(KILLED)
+    while time.monotonic() < until:
+        os.chdir(kept)
+        shutil.rmtree(root)
+        shutil.copytree(kept, root)
+        for _ in range(dice.randint(1, 4)):
+            kills += killed(case.words, root, dice.uniform(0.0, 1.1) * took_s)
+            assert_whole(root / "out")
+        check(root, case, exits.OK, expected, f"{name}, after {kills} kills")
+        assert_whole(root / "out")
+    soaked.tried("kills", kills)
+    print(f"{name}: {kills} kills")

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 
 import pytest
+import soaked
 from fabriloom.page.server import application
 
 from .laboratory import KEYS, served
@@ -78,6 +79,7 @@ def test_workers_that_are_killed_are_replaced(server: int) -> None:
                 assert time.monotonic() - began < PATIENCE_S
                 time.sleep(0.01)
     owner_gets_in(server)
+    soaked.tried("kills", kills)
     print(f"{kills} kills")
 
 

@@ -255,6 +255,7 @@ RINGS: list[tuple[str, dict[str, Any]]] = [
     ),
 ]
 LINKS: list[tuple[str, dict[str, Any], dict[str, Any]]] = [
+    ("cable", {}, {}),
     ("grid", {"shape": [3, 4], "terminals_per_switch": 3}, {}),
     ("clos", {"terminals": 64}, {"universal": True}),
     ("torus", {"shape": [4, 4], "terminals_per_switch": 2}, {"universal": True}),

@@ -14,7 +14,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from fabriloom import Scenario, load, routing, run, topology
+from fabriloom import Scenario, ScenarioError, load, routing, run, topology
 from fabriloom.cli import check_certificate
 from fabriloom.compile import compile
 from fabriloom.programs.check import waits_for_ever
@@ -78,6 +78,14 @@ def test_tables_after_a_fault_are_part_of_the_verdict() -> None:
     assert run(scenario).summary["end"]["reason"] == "deadlocked"
     early = scenario.with_settings({"run.duration": "5.5 us"})
     assert inspect(early)["deadlock"]["free"], "no table is replaced within the run"
+
+
+def test_tables_after_a_fault_where_a_tick_is_less_than_a_picosecond() -> None:
+    scenario = broken("shortest-path").with_settings(
+        {"technology.cycle": "7 GHz", "technology.cable_length": "0.0002 m"}
+    )
+    assert compile(scenario).tick_ps == pytest.approx(1 / 7)
+    assert inspect(scenario)["deadlock"]["text"].startswith("can happen after the failure of s(1,1)>s(1,2)")
 
 
 def test_packets_under_way_by_two_tables_can_close_a_cycle() -> None:
@@ -249,6 +257,24 @@ def test_the_smallest_change_of_a_routing_that_can_deadlock(tmp_path: Path) -> N
     for one in free:
         compiled = compile(load(tmp_path / "net.toml").with_settings(one["settings"]))
         assert compiled.routes.cycle is None
+
+
+def test_only_networks_with_switches_have_routes_to_choose(tmp_path: Path) -> None:
+    ends, cable = [{"id": name, "kind": "terminal"} for name in "ab"], [{"source": "a", "target": "b"}]
+    by = [{"source": "a", "target": "s"}, {"source": "s", "target": "b"}]
+    (tmp_path / "cable.json").write_text(json.dumps({"nodes": ends, "links": cable}))
+    (tmp_path / "by.json").write_text(
+        json.dumps({"nodes": [*ends, {"id": "s", "kind": "switch"}], "links": by})
+    )
+    text = 'topology = { kind = "file", path = "cable.json" }\ntraffic = { load = 0.1 }\n'
+    with pytest.raises(ScenarioError, match="on a cable between two terminals nothing is routed"):
+        route_choices.look(load(written(tmp_path, text)))
+    planes = ", ".join(
+        f'{{ name = "{name}", network = {{ kind = "file", path = "{name}.json" }} }}'
+        for name in ("cable", "by")
+    )
+    text = f'topology = {{ kind = "planes", planes = [{planes}] }}\ntraffic = {{ load = 0.1 }}\n'
+    assert route_choices.look(load(written(tmp_path, text)))["lanes_needed"] == [[1, 1], [1, 1]]
 
 
 def test_a_certificate_has_the_links_of_all_terminals_of_a_switch(tmp_path: Path) -> None:

@@ -276,6 +276,11 @@ def test_a_group_is_as_wide_as_its_links() -> None:
     assert np.allclose(found, 1.0)
 
 
+def test_the_two_terminals_of_a_cable_have_all_of_it() -> None:
+    graph = topology.build("cable")
+    assert effective_bisection.shares(graph, routing.build(graph), np.array([1, 0])).tolist() == [1, 1]
+
+
 def test_random_tables_arrive_and_are_other_ones_for_another_seed() -> None:
     graph = topology.build("clos", terminals=64, switch_ports=16)
     one, two, again = (

@@ -85,7 +85,7 @@ def deadlock_of(compiled: Compiled) -> Deadlock:
     """Return the verdict over tables at the start and after each fault, what is sent, and programs."""
     routes, sent = compiled.routes, pairs_of(compiled)
     scenario = compiled.scenario
-    replaced = routes.dead_in_turn(scenario, compiled.arrays)
+    replaced = routes.dead_in_turn(scenario, compiled.arrays, compiled.times.tick_ps)
     any_at, any_cycle = routes.cycle_of(scenario, None, replaced)
     at, cycle = any_at, any_cycle
     if sent is not None and any_cycle:

@@ -197,14 +197,16 @@ def table_columns(scenario: Scenario, routes: LinkRoutes, columns: Arrays, tick_
     }
 
 
-def dead_in_turn(scenario: Scenario, routes: LinkRoutes, columns: Arrays) -> list[frozenset[int]]:
+def dead_in_turn(
+    scenario: Scenario, routes: LinkRoutes, columns: Arrays, tick_ps: Ps
+) -> list[frozenset[int]]:
     """Return the links between switches that are dead when tables are replaced, in the order of the
     replacements; if the same ones come again and again, each twice.
     """
     after = getattr(scenario.routing, "after_fault", None)
     if after is None:
         return []
-    found = [dead for _, dead in _moments(scenario, after, routes, columns, int(columns["tick_ps"]))]
+    found = [dead for _, dead in _moments(scenario, after, routes, columns, tick_ps)]
     each = list(dict.fromkeys(found))
     return found if len(found) <= 2 * len(each) else each + each
 

@@ -133,13 +133,13 @@ class LinkRoutes:
                     return self._lanes_of(found, own[:lanes], plane.first_link)
         return None
 
-    def dead_in_turn(self, scenario: Scenario, columns: Arrays) -> list[frozenset[int]]:
+    def dead_in_turn(self, scenario: Scenario, columns: Arrays, tick_ps: Ps) -> list[frozenset[int]]:
         """Return the links that are dead when tables are replaced, in the order of the replacements."""
         if not scenario.fault:
             return []
         from .faults import dead_in_turn
 
-        return dead_in_turn(scenario, self, columns)
+        return dead_in_turn(scenario, self, columns, tick_ps)
 
     def cycle_of(
         self, scenario: Scenario, pairs: Pairs | None, replaced: list[frozenset[int]], alone: bool = False

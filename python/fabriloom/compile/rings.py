@@ -246,7 +246,7 @@ class RingRoutes:
         """Return the names of the links of :attr:`cycle`."""
         return [self.graph.link_names[link] for link in self.cycle or []]
 
-    def dead_in_turn(self, scenario: Scenario, columns: Arrays) -> list[frozenset[int]]:
+    def dead_in_turn(self, scenario: Scenario, columns: Arrays, tick_ps: Ps) -> list[frozenset[int]]:
         """Return nothing: rings have one table."""
         return []
 

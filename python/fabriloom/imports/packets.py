@@ -1,7 +1,8 @@
 """Packet lists of flit simulators: a line per packet, ``cycle source destination flits``.
 
 Numbers stand between blanks, commas or semicolons. Blank lines, and what follows a ``#``, are passed over. A
-first line of words can name the columns, in any order and with others between them.
+first line of words, or a comment of as many words, can name the columns, in any order and with others
+between them.
 """
 
 from __future__ import annotations
@@ -75,21 +76,31 @@ def packets(files: Sequence[Path]) -> Packets:
     stream, rows = Stream(only(files, "a list")), spool()
     rows.write(b"cycle,source,target,length\n")
     count = highest = last = 0
-    order: Sequence[int] = range(len(_NAMES))
-    width = len(_NAMES)
+    order, width, by_comment = _USUAL
     for whole in stream:
         line, _, comment = whole.partition("#")
-        words = line.replace(",", " ").replace(";", " ").split()
+        words = _words(line)
         if not words or not (count or any(word[:1].isdecimal() for word in words)):
-            if not count and (found := _columns(stream, words or comment.split(), bool(words))):
-                order, width = found, len(words or comment.split())
+            named = words or (_words(comment) if by_comment else [])
+            if not count and (found := _columns(stream, named, bool(words))):
+                order, width, by_comment = found, len(named), not words
             continue
+        if not count and by_comment and len(words) != width:
+            order, width, _ = _USUAL  # the comment was a sentence
         cycle, source, target, flits = _row(stream, words, order, width)
         count, highest, last = count + 1, max(highest, source, target), max(last, cycle)
         rows.write(f"{cycle},{source},{target},{flits * FLIT_BYTES}\n".encode())
     if not count:
         raise ReadError(f"{stream.path}: no packets", _HINT)
     return Packets(rows, count, highest + 1, last)
+
+
+_USUAL: tuple[Sequence[int], int, bool] = (range(len(_NAMES)), len(_NAMES), True)
+"""Where the columns stand among how many values, and whether a comment may name others."""
+
+
+def _words(line: str) -> list[str]:
+    return line.replace(",", " ").replace(";", " ").split()
 
 
 def _columns(stream: Stream, words: list[str], strict: bool) -> list[int]:

@@ -36,7 +36,7 @@ class Reproduced:
     graph: Graph | None
     """A network of the paper, to draw."""
     lines: Sequence[Mapping[str, Any]]
-    """At least one line for every published number, see ``experiments.rows.row``."""
+    """At least one line for every published number, see ``rows.row`` of the papers."""
     series: Sequence[Mapping[str, Any]]
     remarks: str = ""
     """Paragraphs in Markdown: agreements, disagreements and their reasons."""

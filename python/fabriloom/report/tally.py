@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 Line = Mapping[str, Any]
-"""One line of a reproduction, see ``experiments.rows.row``."""
+"""One line of a reproduction, see ``rows.row`` of the papers."""
 
 
 @dataclass(frozen=True)

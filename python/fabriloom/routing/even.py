@@ -44,11 +44,12 @@ def even_loads(graph: Graph, table: RouteTable, even: Reals, lengths: Reals | No
 
 def _by_switch(graph: Graph, each: Reals) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.uint32], Reals]]:
     """Yield pairs of one terminal per switch, for all terminals that send to it, and every target."""
-    switch = graph.terminal_entry_switches
-    together = np.bincount(switch, weights=each, minlength=graph.switches)
+    switch = graph.terminal_entry_switches  # on a cable between two terminals the other one
+    vertices = graph.switches + graph.terminals
+    together = np.bincount(switch, weights=each, minlength=vertices)
     senders = np.flatnonzero(each)
     switches, first = np.unique(switch[senders], return_index=True)
-    place = np.full(graph.switches, -1)
+    place = np.full(vertices, -1)
     place[switches] = np.arange(len(switches))
     for targets in _parts(graph.terminals, len(switches)):
         rate = np.repeat(together[switches][None, :], len(targets), axis=0)

@@ -34,7 +34,11 @@ def look(scenario: Scenario) -> dict[str, Any]:
     if compiled.graph.network_kind.by_port_tables:
         raise scenario.error(compiled.graph.network_kind.by_port_tables, ("topology",), "see fabriloom check")
     assert isinstance(compiled.routes, LinkRoutes)
-    graphs = [graph for graph, _ in compiled.routes.planes]
+    graphs = [graph for graph, _ in compiled.routes.planes if graph.switches]
+    if not graphs:
+        raise scenario.error(
+            "on a cable between two terminals nothing is routed", ("topology",), "add switches"
+        )
     enough = [max(routing.layers_needed(graph, thin=thin) for graph in graphs) for thin in (False, True)]
     present = _seen(compiled, {})
     tried = [_tried(scenario, settings) for settings in _others(scenario, compiled, enough)]
@@ -96,7 +100,7 @@ def _others(scenario: Scenario, compiled: Compiled, enough: list[int]) -> list[d
 def _by_hops(compiled: Compiled, lanes: int, enough: list[int]) -> dict[str, set[int]]:
     """Return, for ``hops``, ``valiant`` and ``ugal``, the numbers of lanes to try: those there are, or
     enough."""
-    graphs = [plane.graph for plane in compiled.graph.planes]
+    graphs = [plane.graph for plane in compiled.graph.planes if plane.graph.switches]
     hops = max(map(routing.hops_needed, graphs))
     twice = 2 * hops if all("groups" in graph.layout for graph in graphs) else 2 * max(enough)
     found = {"hops": max(lanes, hops), "valiant": max(lanes, twice), "ugal": max(lanes, twice)}

@@ -404,4 +404,27 @@ mod tests {
             prop_assert!(heap.is_empty());
         }
     }
+
+    /// No bucket is taken for another: from every bucket, for all pairs of delays at which the place of an event changes.
+    #[test]
+    fn no_delay_is_taken_for_another() {
+        let all = LEAST as Time;
+        let delays = [1, 2, 63, 64, 65, all - 64, all - 1, all, all + 1, 2 * all, 5 * all];
+        for tick in 0..all {
+            // A new one: with more events the length of buckets adapts.
+            let (mut calendar, mut now) = (Calendar::new(1), 0);
+            for (one, other) in delays.iter().flat_map(|one| delays.iter().map(move |other| (*one, *other))) {
+                now = (now / all + 1) * all + tick;
+                let mut given = vec![(now, 2), (now + one, 0), (now + other, 1)];
+                given.iter().for_each(|&(time, event)| calendar.schedule(event, time));
+                given.sort_unstable();
+                let mut found = vec![];
+                while let Some(next) = calendar.next_tick() {
+                    now = next;
+                    found.extend(std::iter::from_fn(|| calendar.pop(next)).map(|event| (next, event)));
+                }
+                assert_eq!(given, found);
+            }
+        }
+    }
 }

@@ -156,3 +156,114 @@ impl Queue {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Clone, Debug, PartialEq)]
+    struct Item {
+        value: u32,
+        next: u32,
+    }
+
+    impl Linked for Item {
+        fn next(&mut self) -> &mut u32 {
+            &mut self.next
+        }
+    }
+
+    #[derive(Clone)]
+    struct Lists {
+        slab: Slab<Item>,
+        queues: [Queue; 2],
+        /// What these are to contain.
+        values: [Vec<u32>; 2],
+        made: u32,
+    }
+
+    impl Lists {
+        fn numbers(&mut self, which: usize) -> Vec<u32> {
+            let mut found = vec![];
+            let mut at = self.queues[which].head;
+            while at != NONE {
+                found.push(at);
+                at = *self.slab[at].next();
+            }
+            found
+        }
+
+        /// Does one of some things to one of two queues; false if there is nothing to do it with.
+        fn act(&mut self, which: usize, what: usize) -> bool {
+            let numbers = self.numbers(which);
+            let Self { slab, queues, values, made } = self;
+            let (queue, values) = (&mut queues[which], &mut values[which]);
+            match what {
+                0 | 1 => {
+                    // In the order of values, or at the end.
+                    *made += 1;
+                    let value = if what == 0 { *made } else { *made % 3 };
+                    let number = slab.add(Item { value, next: 7 });
+                    if what == 0 {
+                        queue.push(slab, number);
+                        values.push(value);
+                    } else {
+                        queue.insert(slab, number, |one, other| one.value > other.value);
+                        let later = values.iter().position(|&one| one > value);
+                        let is_last = values.last().is_none_or(|&last| last <= value);
+                        let place = later.filter(|_| !is_last).unwrap_or(values.len());
+                        values.insert(place, value);
+                    }
+                }
+                2 if !numbers.is_empty() => {
+                    let number = queue.pop(slab);
+                    assert_eq!(slab[number].value, values.remove(0));
+                    slab.remove(number);
+                }
+                place if place >= 3 && place - 3 < numbers.len() => {
+                    let place = place - 3;
+                    let before = if place == 0 { NONE } else { numbers[place - 1] };
+                    queue.take(slab, before, numbers[place]);
+                    slab.remove(numbers[place]);
+                    values.remove(place);
+                }
+                _ => return false,
+            }
+            true
+        }
+
+        fn check(&mut self) {
+            let mut all: Vec<u32> = vec![];
+            for which in 0..2 {
+                let numbers = self.numbers(which);
+                let values: Vec<u32> = numbers.iter().map(|&number| self.slab[number].value).collect();
+                assert_eq!(values, self.values[which]);
+                assert_eq!(self.queues[which].is_empty(), numbers.is_empty());
+                assert_eq!(self.queues[which].last(), numbers.last().copied());
+                all.extend(numbers);
+            }
+            assert_eq!((self.slab.count(), self.slab.kept().count()), (all.len(), all.len()));
+            all.sort_unstable();
+            all.dedup();
+            assert_eq!(self.slab.count(), all.len(), "no number stands for two");
+        }
+    }
+
+    /// Everything that six steps can do to two queues in one slab.
+    #[test]
+    fn no_number_stands_for_two_items() {
+        fn go(lists: &Lists, steps: usize) {
+            for (which, what) in (0..2).flat_map(|which| (0..6).map(move |what| (which, what))) {
+                let mut next = lists.clone();
+                if next.act(which, what) {
+                    next.check();
+                    if steps > 1 {
+                        go(&next, steps - 1);
+                    }
+                }
+            }
+        }
+        let queues = [Queue::EMPTY; 2];
+        go(&Lists { slab: Slab::default(), queues, values: [vec![], vec![]], made: 0 }, 6);
+    }
+}

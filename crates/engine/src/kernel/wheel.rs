@@ -309,4 +309,41 @@ mod tests {
             prop_assert!(heap.is_empty());
         }
     }
+
+    /// Whether two events come in order, from a tick on.
+    fn is_in_order(wheel: &mut Wheel, now: Time, delays: [Time; 2]) -> bool {
+        wheel.schedule(2, now);
+        let mut given = vec![(now, 2)];
+        wheel.go_to(now);
+        let mut found: Vec<_> = wheel.pop().map(|event| (now, event)).into_iter().collect();
+        for (event, delay) in (0u32..).zip(delays) {
+            wheel.schedule(event, now + delay);
+            given.push((now + delay, event));
+        }
+        while let Some(next) = wheel.peek() {
+            wheel.go_to(next);
+            found.extend(std::iter::from_fn(|| wheel.pop()).map(|event| (next, event)));
+        }
+        given.sort_unstable();
+        found.sort_by_key(|&(time, event)| (time, event));
+        given == found && wheel.is_over()
+    }
+
+    /// No slot, round or word is taken for another: from every tick of a revolution, for all pairs of delays at which the
+    /// place of an event changes; and from the first and last tick of every round that has a list.
+    #[test]
+    fn no_delay_is_taken_for_another() {
+        let (slots, round, all) = (SLOTS as Time, ROUND as Time, (ROUND * ROUNDS) as Time);
+        let near = [1, 63, 64, round, slots - round, slots - 1, slots, slots + 1];
+        let far = [1, slots - round + 1, slots, all - round, all - 1, all, all + 1, 3 * all];
+        let ticks = (0..slots).map(|tick| (tick, near));
+        let edges = (0..ROUNDS as Time).flat_map(|one| [one * round, one * round + round - 1]);
+        let mut wheel = Wheel::default();
+        for (tick, delays) in ticks.chain(edges.map(|tick| (tick, far))) {
+            for (one, other) in delays.iter().flat_map(|one| delays.iter().map(move |other| (*one, *other))) {
+                let now = (wheel.now() / all + 1) * all + tick;
+                assert!(is_in_order(&mut wheel, now, [one, other]), "at {now}: {one}, {other}");
+            }
+        }
+    }
 }

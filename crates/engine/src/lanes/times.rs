@@ -361,4 +361,67 @@ mod tests {
         assert_eq!(sorted.map(|_| times.pop()), sorted);
         assert!(times.is_empty());
     }
+
+    /// Does one of some things to times, and to a plain list of them.
+    fn act(times: &mut Times, plain: &mut VecDeque<Time>, what: u32) {
+        let last = plain.back().copied().unwrap_or(5);
+        match what {
+            0 | 1 => {
+                times.push(last + Time::from(what));
+                plain.push_back(last + Time::from(what));
+            }
+            2..=4 => {
+                let run = Run::new(last + 1, Time::from(what) - 2, what);
+                times.push_run(run);
+                plain.extend((0..run.count()).map(|index| run.at(index)));
+            }
+            5 => assert_eq!(times.pop(), plain.pop_front().unwrap_or(UNKNOWN)),
+            6 => {
+                times.replace_first(last + 2);
+                plain.pop_front();
+                plain.push_back(last + 2);
+            }
+            7 => {
+                times.pop_last();
+                plain.pop_back();
+            }
+            8 | 9 if !times.is_empty() => {
+                let count = if what == 8 { 1 } else { times.run().count() };
+                times.pop_of_run(count);
+                plain.drain(..count as usize);
+            }
+            10 => {
+                let time = last - 1;
+                let place = plain.partition_point(|&other| other <= time);
+                assert_eq!(times.insert(time), place < plain.len());
+                plain.insert(place, time);
+            }
+            _ => {}
+        }
+    }
+
+    /// Everything that five steps can do to none, one or eight times, whose numbers are about to begin again at 0.
+    #[test]
+    fn no_place_stands_for_two_times() {
+        fn go(times: &Times, plain: &VecDeque<Time>, steps: usize) {
+            for what in 0..11 {
+                let (mut times, mut plain) = (times.clone(), plain.clone());
+                act(&mut times, &mut plain, what);
+                let all = times.runs().flat_map(|run| (0..run.count()).map(move |index| run.at(index)));
+                assert!(all.eq(plain.iter().copied()), "{times:?}: {plain:?}");
+                assert_eq!((times.len() as usize, times.last()), (plain.len(), plain.back().copied()));
+                assert_eq!(times.first(), plain.front().copied().unwrap_or(UNKNOWN));
+                assert_eq!(times.get(plain.len() as u32), UNKNOWN);
+                if steps > 1 {
+                    go(&times, &plain, steps - 1);
+                }
+            }
+        }
+        for count in [0, 1, 8] {
+            let (mut times, mut plain) = (Times::new(), VecDeque::new());
+            (times.begin, times.end) = (u32::MAX - 2, u32::MAX - 2);
+            (0..count).for_each(|step| act(&mut times, &mut plain, step % 4));
+            go(&times, &plain, 5);
+        }
+    }
 }

@@ -270,4 +270,44 @@ mod tests {
             prop_assert_eq!(plain, ours);
         }
     }
+
+    /// Everything that seven steps can do to a queue whose place in the row of two is about to begin again at 0.
+    #[test]
+    fn no_place_stands_for_two_runs() {
+        fn go(queue: &Queue, plain: &VecDeque<Time>, steps: usize) {
+            for what in 0..8 {
+                let (mut queue, mut plain) = (queue.clone(), plain.clone());
+                let last = plain.back().copied().unwrap_or(3);
+                match (what, queue.front()) {
+                    (0..5, _) => {
+                        let run =
+                            Run { count: 1 + what / 2, step: what % 2, time: last + Time::from(what % 3) };
+                        queue.push(run);
+                        plain.extend((0..run.count).map(|at| run.at(at)));
+                    }
+                    (5, Some(_)) => {
+                        queue.take(1);
+                        plain.pop_front();
+                    }
+                    (6, Some(front)) => {
+                        queue.take(front.count);
+                        plain.drain(..front.count as usize);
+                    }
+                    (7, Some(_)) => {
+                        queue.take_all(plain.len() as u32 - 1);
+                        plain.drain(..plain.len() - 1);
+                    }
+                    _ => continue,
+                }
+                let all = queue.runs().flat_map(|run| (0..run.count).map(move |at| run.at(at)));
+                assert!(all.eq(plain.iter().copied()), "{queue:?}: {plain:?}");
+                assert!((0u32..).zip(&plain).all(|(at, &time)| queue.at(at) == time));
+                assert_eq!(queue.is_empty(), plain.is_empty());
+                if steps > 1 {
+                    go(&queue, &plain, steps - 1);
+                }
+            }
+        }
+        go(&Queue { head: u8::MAX - 1, ..Queue::default() }, &VecDeque::new(), 7);
+    }
 }

@@ -48,10 +48,10 @@ def shares(graph: Graph, table: RouteTable, target: Ints) -> Reals:
     """
     source = np.flatnonzero(target >= 0)
     aim = target[source]
-    ends, flow = graph.link_target[graph.terminal_out_links[source]], np.arange(len(source))
-    load = np.zeros(graph.links)
+    ends = graph.link_target[graph.terminal_out_links[source]]
+    flow = np.flatnonzero(ends < graph.switches)  # a cable between two terminals has no switch
+    load, part, ends = np.zeros(graph.links), np.ones(len(flow)), ends[flow]
     ways: list[tuple[Ints, Ints]] = []
-    part = np.ones(len(source))
     first = table.group_start.astype(np.int64)
     while len(flow):
         entry = table.entries(ends, table.terminal_class[aim[flow]])
