@@ -17,18 +17,27 @@ from fabriloom import load
 from fabriloom.compile import graph_of
 from fabriloom.page.replay_file import replay_html, shell, side_in_report
 from fabriloom.report.drawing import fabric_svg
+from fabriloom.report.page import file_text
 from fabriloom.simulate import run
 from packed import laboratory
 
 _STATIC = Path(__file__).parent / "static"
 _TRY = """
-<style>#try .controls { display: grid; gap: 0 1.4rem; }
-#try .controls { grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
+<style>#try .controls, #second .controls { display: grid; gap: 0 1.4rem; }
+.controls { grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
 #try { margin-top: 1rem; } #seed { width: 6rem; font: inherit; }</style>
-<section id="try" aria-label="Run it" hidden><h2>Change it, and run it in this browser</h2>
-<div class="controls"></div><p class="row"><button id="run" class="main" type="button">Run</button>
+<section id="try" aria-label="Settings" hidden><h2>Change it, and run it in this browser</h2>
+<div class="controls"></div>
+<p class="note" id="one">One setting besides the first differs from the file at a time.</p></section>
+<section id="second" aria-label="Second fabric" hidden><h2>Second fabric</h2>
+<div class="controls"></div></section>
+<p class="row"><button id="run" class="main" type="button">Run</button>
+<button id="curve" type="button">Saturation curve</button>
+<button id="beside" type="button" aria-pressed="false">Second fabric beside it</button>
+<button id="stop" type="button" hidden>Stop</button>
 <label>Seed <input id="seed" type="number" min="0" step="1" size="6"></label>
-<span id="tried" role="status"></span></p></section>"""
+<span id="tried" role="status"></span></p>"""
+_CURVE = re.compile(r"<!-- curve: -->\n(.*?)<!-- :curve -->", re.DOTALL)
 _SOURCES = "'self' 'wasm-unsafe-eval'"
 """A page that runs loads the engine, which lies beside it, and may compile it."""
 _GALLERY = (
@@ -75,7 +84,7 @@ def _frame(path: Path, out: Path, with_engine: bool) -> str:
     assert side is not None, f"{path}: this scenario cannot be played"
     around, more = None, dict[str, Any]()
     if with_engine and (lab := laboratory(scenario)) is not None:
-        around, more = shell("trying", _STATIC, _TRY, _SOURCES), {"lab": lab}
+        around, more = shell("trying", _STATIC, _TRY + _curve(), _SOURCES), {"lab": lab}
     replay = out / "replays" / f"{path.stem}.html"
     replay.write_text(replay_html([side], around, **more), encoding="utf-8")
     return f'<iframe class="replay" loading="lazy" title="{path.stem}" src="replays/{replay.name}"></iframe>'
@@ -88,9 +97,18 @@ def _lesson(path: Path, out: Path, with_engine: bool) -> str:
     return f"## {scenario.name}\n\n{said}\n\n{frame}\n\n```sh\nfabriloom page scenarios/{path.name}\n```\n"
 
 
-def engine_script(wasm: Path) -> str:
-    """Return the engine as a script: a page that is opened from a disk may load nothing else."""
-    return f'globalThis.fabriloomEngine = "{base64.b64encode(wasm.read_bytes()).decode()}";\n'
+def _curve() -> str:
+    """Return the charts and the table of a curve, as on the page of the laboratory."""
+    return "".join(_CURVE.findall(file_text("static/index.html", "fabriloom.page")))
+
+
+def write_scripts(wasm: Path, out: Path) -> None:
+    """Write what pages load when it is first used: the engine, as a script, because a page that is opened
+    from a disk may load nothing else; and the charts.
+    """
+    engine = f'globalThis.fabriloomEngine = "{base64.b64encode(wasm.read_bytes()).decode()}";\n'
+    (out / "engine.js").write_text(engine, encoding="utf-8")
+    (out / "charts.min.js").write_text(file_text("vendor/charts.min.js"), encoding="utf-8")
 
 
 def lessons(scenarios: Path, out: Path, with_engine: bool) -> None:
@@ -114,7 +132,7 @@ def main(scenarios: Path, out: Path, wasm: Path | None = None) -> None:
     with_engine = wasm is not None and wasm.is_file()
     (out / "replays").mkdir(parents=True, exist_ok=True)
     if wasm is not None and with_engine:
-        (out / "replays" / "engine.js").write_text(engine_script(wasm), encoding="utf-8")
+        write_scripts(wasm, out / "replays")
     lessons(scenarios, out, with_engine)
     (out / "gallery").mkdir(parents=True, exist_ok=True)
     entries = [_entry(path, out, with_engine) for path in sorted(scenarios.glob("*.toml"))]
