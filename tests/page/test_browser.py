@@ -93,7 +93,8 @@ def test_ways_of_routing_are_a_list(tab: Tab) -> None:
     """They have no order, so a slider, as numbers have one, would be a riddle."""
     drop(tab, "grid.toml", SMALL.replace("crossbar", "grid").replace("terminals = 5", "shape = [3, 3]"))
     tab.until(f"{QUIET} && document.querySelector('#fabric-0 [data-label=Routing]')")
-    assert tab.js("document.querySelectorAll('#fabric-0 [data-label=Routing] select option').length") == 4
+    for label, ways in (("Routing", 4), ("Arbiter", 5)):
+        assert tab.js(f"document.querySelectorAll('#fabric-0 [data-label={label}] option').length") == ways
     assert tab.js("document.querySelectorAll('#traffic input[type=range]').length") == 2
 
 
