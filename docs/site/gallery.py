@@ -1,4 +1,4 @@
-"""Writes the lessons and the gallery: scenarios with a picture or with packets that play, and the command.
+"""Writes the lessons and the gallery: scenarios, with what came out or with packets that play.
 
 ``python docs/site/gallery.py SCENARIOS OUT [ENGINE]`` writes ``OUT/gallery.md`` and the pictures beside it,
 and ``OUT/lessons.md`` with its replays in ``OUT/replays``: files as ``fabriloom replay`` writes them. With
@@ -13,12 +13,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from fabriloom import load
-from fabriloom.compile import graph_of
+from fabriloom import Results, Scenario, load
 from fabriloom.page.replay_file import replay_html, shell, side_in_report
 from fabriloom.report.drawing import fabric_svg
 from fabriloom.report.page import file_text
-from fabriloom.simulate import run
+from fabriloom.simulate import Progress, run
 from packed import laboratory
 
 _STATIC = Path(__file__).parent / "static"
@@ -50,6 +49,7 @@ _GALLERY = (
     "deadlock",
 )
 """Scenarios of the gallery that run in the page beside the lessons: one of each kind of network."""
+_MOST_EVENTS = 2_000_000
 _COMMAND = re.compile(r"fabriloom (?:run|curve|compare|saturate|check|bound) scenarios/\S+[^\n#]*")
 
 
@@ -66,15 +66,28 @@ def _comment(text: str) -> str:
 def _entry(path: Path, out: Path, with_engine: bool) -> str:
     text = path.read_text(encoding="utf-8")
     scenario, said = load(path), _comment(text)
+    results = _results(scenario)
     sentence = re.sub(r": fabriloom .*", ".", " ".join(said.split("\n\n")[0].split()))
     found = _COMMAND.search(said)
     command = re.split(r" {2,}", found[0])[0] if found else f"fabriloom run scenarios/{path.name}"
     picture = f"{path.stem}.svg"
-    (out / "gallery" / picture).write_text(fabric_svg(graph_of(scenario)), encoding="utf-8")
+    svg = fabric_svg(results.graph, results.links["utilisation"].to_numpy())
+    (out / "gallery" / picture).write_text(svg, encoding="utf-8")
     title = scenario.name or path.stem
     runs = with_engine and path.stem in _GALLERY
     shown = _frame(path, out, with_engine) if runs else f"![{title}](gallery/{picture})"
-    return f"## {title}\n\n{sentence}\n\n{shown}\n\n```sh\n{command}\n```\n"
+    verdict = results.summary["verdict"]
+    return f"## {title}\n\n{sentence}\n\n{shown}\n\n**Result:** {verdict}.\n\n```sh\n{command}\n```\n"
+
+
+def _results(scenario: Scenario) -> Results:
+    """Run a scenario, a long one in part: always up to the same event."""
+
+    def progress(state: Progress) -> None:
+        if state.events >= _MOST_EVENTS:
+            raise KeyboardInterrupt
+
+    return run(scenario.alone(), progress)
 
 
 def _frame(path: Path, out: Path, with_engine: bool) -> str:
@@ -136,7 +149,10 @@ def main(scenarios: Path, out: Path, wasm: Path | None = None) -> None:
     lessons(scenarios, out, with_engine)
     (out / "gallery").mkdir(parents=True, exist_ok=True)
     entries = [_entry(path, out, with_engine) for path in sorted(scenarios.glob("*.toml"))]
-    about = "Every scenario of the repository: its network, what it is about, and a command that runs it."
+    about = (
+        "Every scenario of the repository: what it is about, how much of the time each link is in use, what "
+        f"came out, and a command that runs it. Here a run ends after {_MOST_EVENTS // 10**6} million events."
+    )
     head = f"# Gallery\n\n{about}\n"
     (out / "gallery.md").write_text("\n".join([head, *entries]), encoding="utf-8")
 
