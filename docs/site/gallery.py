@@ -106,7 +106,9 @@ def _frame(path: Path, out: Path, with_engine: bool) -> str:
 def _lesson(path: Path, out: Path, with_engine: bool) -> str:
     scenario = load(path).alone()
     frame = _frame(path, out, with_engine)
-    said = "\n\n".join(" ".join(part.split()) for part in re.split(r"\n(?=Look for:)", scenario.description))
+    said = "\n\n".join(
+        " ".join(part.split()) for part in re.split(r"\n(?=Look for:|Challenge:)", scenario.description)
+    )
     return f"## {scenario.name}\n\n{said}\n\n{frame}\n\n```sh\nfabriloom page scenarios/{path.name}\n```\n"
 
 

@@ -322,8 +322,10 @@ def _traffic(scenario: Scenario, traffic: dict[str, Any]) -> Iterator[dict[str, 
 
 def _program(program: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if isinstance(program.get("rate"), str):
-        rates = sorted({*_RATES, program["rate"]}, key=_size)
-        yield _scale("Events attempted", "traffic", "program.rate", rates, program["rate"])
+        now = program["rate"]
+        faster = [units.format_event_rate(units.parse_event_rate_millihz(now) * times) for times in (2, 4, 8)]
+        rates = sorted({*_RATES, now, *faster}, key=_size)
+        yield _scale("Events attempted", "traffic", "program.rate", rates, now)
     for name, label in (("block", "Block of data"), ("fragment", "Fragment"), ("size", "Message")):
         if isinstance(program.get(name), str):
             yield _scale(label, "traffic", f"program.{name}", _MESSAGES, program[name])
@@ -349,7 +351,9 @@ def _technology(technology: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
     for label, name, values in _SCALES:
         if name in technology:
-            yield scale(label, name, values, technology[name])
+            now = technology[name]
+            large = isinstance(now, int) and now > max(values)
+            yield scale(label, name, [now * factor for factor in (1, 2, 4)] if large else values, now)
     for label, name in (("Link rate", "link_rate"), ("Cycle", "cycle")):
         if name in technology:
             yield scale(label, name, _multiples(technology[name]), technology[name])
