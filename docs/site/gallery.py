@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from fabriloom import Results, Scenario, load
+from fabriloom.page import shelf
 from fabriloom.page.replay_file import replay_html, shell, side_in_report
 from fabriloom.report.drawing import fabric_svg
 from fabriloom.report.page import file_text
@@ -96,7 +97,7 @@ def _frame(path: Path, out: Path, with_engine: bool) -> str:
     side = side_in_report(scenario, run(scenario))
     assert side is not None, f"{path}: this scenario cannot be played"
     around, more = None, dict[str, Any]()
-    if with_engine and (lab := laboratory(scenario)) is not None:
+    if with_engine and (lab := laboratory(scenario, _beside(path))) is not None:
         around, more = shell("trying", _STATIC, _TRY + _curve(), _SOURCES), {"lab": lab}
     replay = out / "replays" / f"{path.stem}.html"
     replay.write_text(replay_html([side], around, **more), encoding="utf-8")
@@ -110,6 +111,11 @@ def _lesson(path: Path, out: Path, with_engine: bool) -> str:
         " ".join(part.split()) for part in re.split(r"\n(?=Look for:|Challenge:)", scenario.description)
     )
     return f"## {scenario.name}\n\n{said}\n\n{frame}\n\n```sh\nfabriloom page scenarios/{path.name}\n```\n"
+
+
+def _beside(path: Path) -> dict[str, Any]:
+    """Return the settings that the laboratory puts beside a scenario."""
+    return next((one["beside"] for one in shelf.entries() if one["file"] == path.name), {})
 
 
 def _curve() -> str:

@@ -11,7 +11,7 @@ import itertools
 import json
 import math
 import struct
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -88,15 +88,17 @@ def _options(options: dict[str, Any]) -> Iterator[bytes]:
         yield column(f"run.{name}", kind, np.ravel(value) if isinstance(value, list) else value)
 
 
-def laboratory(scenario: Scenario) -> dict[str, Any] | None:
-    """Return a scenario for a page, with the sliders that it has there; None if it is too large.
+def laboratory(scenario: Scenario, beside: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
+    """Return a scenario for a page, with the sliders that it has there; None if it is too large. A second
+    fabric begins with the settings ``beside``, as far as sliders have them.
 
     ``bytes``: the columns; ``starts``: where each begins, and at last their end; ``common``: the columns of
     all variants; ``variants``: of each combination of the sliders without columns of their own, its other
     columns and the time to fill a buffer; ``sliders``: their names, options, the present one, and of some the
     column of each option, which replaces that of the variant; ``one``: whether only one slider besides the
     first may be moved from its place; ``loads``: the values of the first slider, or None if it is no load;
-    ``waits``: whether sources wait for their packets; ``seed``: None if more than one number follows from it.
+    ``waits``: whether sources wait for their packets; ``seed``: None if more than one number follows from it;
+    ``beside``: the sliders that a second fabric moves, each with the number of its option.
     """
     compiled = compile(scenario)
     measured = matched(compiled) is not compiled
@@ -114,6 +116,7 @@ def laboratory(scenario: Scenario) -> dict[str, Any] | None:
         "rings": compiled.graph.network_kind.buses,
         "loads": _loads(sliders),
         "waits": waits_for_its_packets(scenario),
+        "beside": _moves(sliders, beside or {}),
         "sliders": [_told(one, found.columns.get(number)) for number, one in enumerate(sliders)],
         **found.told(),
     }
@@ -186,6 +189,16 @@ def _loads(sliders: Sequence[dict[str, Any]]) -> list[float] | None:
     settings = [option["settings"] for option in sliders[0]["options"]] if sliders else [{}]
     path = next((path for path in (LOAD, SCALE) if path in settings[0]), None)
     return path and [one[path] for one in settings]
+
+
+def _moves(sliders: Sequence[dict[str, Any]], settings: Mapping[str, Any]) -> list[list[int]]:
+    found = []
+    for number, one in enumerate(sliders):
+        now = one["options"][one["at"]]["settings"]
+        wanted = {path: settings.get(path, value) for path, value in now.items()}
+        places = [at for at, option in enumerate(one["options"]) if option["settings"] == wanted != now]
+        found += [[number, at] for at in places]
+    return found
 
 
 def _told(slider: dict[str, Any], columns: list[int] | None) -> dict[str, Any]:

@@ -252,6 +252,10 @@ def test_a_page_runs_what_its_sliders_say(packed: Any, wasm: Path, running: Brow
     rate = tab.js("document.querySelector('[data-label=\"Link rate\"] select').value")
     assert rate == "1", "where runs are measured first, one setting at a time differs from the file"
     agrees(tab.js("trying[0]"), run(load(ROOT / f"scenarios/{name}.toml").with_settings(EDGES)))
+    move(tab, "Routing", 0)
+    tab.click("#beside")
+    tab.until("trying?.length === 2")
+    agrees(tab.js("trying[1]"), run(load(ROOT / f"scenarios/{name}.toml").with_settings(EDGES)))
     assert not tab.complaints
 
 

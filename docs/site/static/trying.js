@@ -161,9 +161,16 @@ const changed = () => {
   soon = setTimeout(run, PATIENCE_MS);
 };
 
+// The settings with which a second fabric begins: those of the first, with what is of interest beside it.
+const other = () => {
+  const file = lab.sliders.map(({ at }) => at), place = lab.one && lab.beside.length ? [places[0][0], ...file.slice(1)] : [...places[0]];
+  for (const [number, to] of lab.beside) place[number] = to;
+  return place;
+};
+
 const beside = () => {
   if (places.length > 1) places.pop();
-  else places.push([...places[0]]);
+  else places.push(other());
   $("beside").setAttribute("aria-pressed", String(places.length > 1));
   Object.assign(state, { live: state.live.slice(0, places.length), points: [[], []] });
   $("study").hidden = true;
