@@ -352,7 +352,7 @@ def _technology(technology: dict[str, Any]) -> Iterator[dict[str, Any]]:
     for label, name, values in _SCALES:
         if name in technology:
             now = technology[name]
-            large = isinstance(now, int) and now > max(values)
+            large = isinstance(now, int) and now > _FLITS[-1]
             yield scale(label, name, [now * factor for factor in (1, 2, 4)] if large else values, now)
     for label, name in (("Link rate", "link_rate"), ("Cycle", "cycle")):
         if name in technology:
