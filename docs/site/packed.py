@@ -1,6 +1,6 @@
 """Packs a scenario for the engine in a browser: its arrays and options, once for each setting of its sliders.
 
-Every combination of the sliders is compiled here, by the one compiler; a page only chooses between them.
+Combinations of the sliders are compiled here, by the one compiler; a page only chooses between them.
 Columns that are equal in several combinations are stored once. ``crates/web/src/wire.rs`` says their form.
 """
 
@@ -9,8 +9,10 @@ from __future__ import annotations
 import base64
 import itertools
 import json
+import math
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,12 +24,18 @@ from fabriloom.reading import UserError
 from fabriloom.scenario.load import build
 from fabriloom.scenario.source import SourceMap
 from fabriloom.simulate import matched, options_of, rows_of
+from fabriloom.studies.curves import LOAD, SCALE
+from fabriloom.studies.verdict import waits_for_its_packets
 from numpy.typing import NDArray
 
-MOST_BYTES = 1_000_000
+MOST_BYTES = 1_500_000
 """A page holds no more of one scenario."""
-_FIRST, _FEW, _OTHERS, _MOST = 6, 4, 3, 54
-"""Options of the first slider, the load, of those that are not thinned, of the others; combinations."""
+_MOST, _MEASURED = (1200, 400, 130, 54), (80, 54)
+"""Combinations: as many as fit. Each of the second ones takes some tenths of a second."""
+_STEPS = {True: (6, 6, 11), False: (2, 3, 3)}
+"""Options of the first slider, which is the load, and of others, as long as there is room."""
+_OWN = {"Arbiter": "switch_arbiter"}
+"""Controls that set a column, and do nothing else."""
 _TYPES = ("S1", "<u1", "<u4", "<u8", "<i8", "<f8")
 _KINDS = {"u8": 1, "u32": 2, "u64": 3, "i64": 4, "f64": 5}
 _ONE = 16
@@ -80,42 +88,124 @@ def _options(options: dict[str, Any]) -> Iterator[bytes]:
         yield column(f"run.{name}", kind, np.ravel(value) if isinstance(value, list) else value)
 
 
-def laboratory(scenario: Scenario) -> dict[str, Any] | None:
-    """Return a scenario for a page, with the sliders that it has there; None if it is too large.
+def laboratory(scenario: Scenario, beside: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
+    """Return a scenario for a page, with the sliders that it has there; None if it is too large. A second
+    fabric begins with the settings ``beside``, as far as sliders have them.
 
-    ``bytes``: the columns; ``starts``: where each begins, and at last their end; ``variants``: of each
-    combination, its columns and the time to fill a buffer; ``sliders``: their names, options and the present
-    one; ``seed``: None if more than one number follows from it.
+    ``bytes``: the columns; ``starts``: where each begins, and at last their end; ``common``: the columns of
+    all variants; ``variants``: of each combination of the sliders without columns of their own, its other
+    columns and the time to fill a buffer; ``sliders``: their names, options, the present one, and of some the
+    column of each option, which replaces that of the variant; ``one``: whether only one slider besides the
+    first may be moved from its place; ``loads``: the values of the first slider, or None if it is no load;
+    ``waits``: whether sources wait for their packets; ``seed``: None if more than one number follows from it;
+    ``beside``: the sliders that a second fabric moves, each with the number of its option.
     """
-    sliders = _sliders(scenario)
-    store: dict[bytes, int] = {}
-    variants: dict[str, Any] = {}
-    for choice in itertools.product(*(range(len(one["options"])) for one in sliders)):
-        settings: dict[str, Any] = {}
-        for one, at in zip(sliders, choice, strict=True):
-            settings |= one["options"][at]["settings"]
-        try:
-            compiled = compile(_with(scenario, settings))
-        except UserError:
-            continue  # settings that exclude each other have no variant
-        columns = [store.setdefault(part, len(store)) for part in packed(matched(compiled))]
-        variants[",".join(map(str, choice))] = {"columns": columns, **around(compiled)}
-        if sum(map(len, store)) > MOST_BYTES:
-            return None
     compiled = compile(scenario)
+    measured = matched(compiled) is not compiled
+    for most in _MEASURED if measured else _MOST:
+        sliders = _sliders(scenario, most, measured)
+        if (found := _variants(scenario, sliders, measured)) is not None:
+            break
+    else:
+        return None
     return {
+        "one": measured,
         "seed": scenario.seed if _is_only_a_number(compiled) else None,
         "names": names_of(compiled.graph, compiled.target_names()),
         "terminals": compiled.graph.terminal_names,
         "rings": compiled.graph.network_kind.buses,
-        "sliders": [
-            {"label": one["label"], "texts": [option["text"] for option in one["options"]], "at": one["at"]}
-            for one in sliders
-        ],
-        "variants": variants,
-        "starts": [0, *itertools.accumulate(map(len, store))],
-        "bytes": base64.b64encode(b"".join(store)).decode(),
+        "loads": _loads(sliders),
+        "waits": waits_for_its_packets(scenario),
+        "beside": _moves(sliders, beside or {}),
+        "sliders": [_told(one, found.columns.get(number)) for number, one in enumerate(sliders)],
+        **found.told(),
     }
+
+
+@dataclass
+class _Found:
+    """The columns of some combinations, each once, in the order of their numbers."""
+
+    store: dict[bytes, int] = field(default_factory=dict)
+    variants: dict[str, Any] = field(default_factory=dict)
+    columns: dict[int, list[int]] = field(default_factory=dict)
+
+    def add(self, parts: Iterable[bytes]) -> list[int]:
+        """Keep columns, and return their numbers. Raises OverflowError if that is too much for a page."""
+        numbers = [self.store.setdefault(part, len(self.store)) for part in parts]
+        if sum(map(len, self.store)) > MOST_BYTES:
+            raise OverflowError
+        return numbers
+
+    def told(self) -> dict[str, Any]:
+        """Return them for a page."""
+        common = set.intersection(*(set(one["columns"]) for one in self.variants.values()))
+        others = {
+            key: {**one, "columns": [number for number in one["columns"] if number not in common]}
+            for key, one in self.variants.items()
+        }
+        return {
+            "common": sorted(common),
+            "variants": others,
+            "starts": [0, *itertools.accumulate(map(len, self.store))],
+            "bytes": base64.b64encode(b"".join(self.store)).decode(),
+        }
+
+
+def _variants(scenario: Scenario, sliders: Sequence[dict[str, Any]], one_moved: bool) -> _Found | None:
+    """Compile all combinations, or those with ``one_moved``; None if they are too much for a page."""
+    found, own = _Found(), {at: one["column"] for at, one in enumerate(sliders) if "column" in one}
+    try:
+        for number, name in own.items():
+            compiled = [compile(_with(scenario, one["settings"])) for one in sliders[number]["options"]]
+            found.columns[number] = found.add(_column(name, one) for one in compiled)
+        places = [range(len(one["options"])) for at, one in enumerate(sliders) if at not in own]
+        others = [one for at, one in enumerate(sliders) if at not in own]
+        for choice in itertools.product(*places):
+            moved = sum(at != one["at"] for one, at in zip(others[1:], choice[1:], strict=True))
+            if one_moved and moved > 1:
+                continue
+            settings: dict[str, Any] = {}
+            for one, at in zip(others, choice, strict=True):
+                settings |= one["options"][at]["settings"]
+            try:
+                made = compile(_with(scenario, settings))
+            except UserError:
+                continue  # settings that exclude each other have no variant
+            found.variants[",".join(map(str, choice))] = {
+                "columns": found.add(packed(matched(made))),
+                **around(made),
+            }
+    except OverflowError:
+        return None
+    return found
+
+
+def _column(name: str, compiled: Compiled) -> bytes:
+    return column(name, dict(_native.columns())[name], compiled.arrays[name])
+
+
+def _loads(sliders: Sequence[dict[str, Any]]) -> list[float] | None:
+    settings = [option["settings"] for option in sliders[0]["options"]] if sliders else [{}]
+    path = next((path for path in (LOAD, SCALE) if path in settings[0]), None)
+    return path and [one[path] for one in settings]
+
+
+def _moves(sliders: Sequence[dict[str, Any]], settings: Mapping[str, Any]) -> list[list[int]]:
+    found = []
+    for number, one in enumerate(sliders):
+        now = one["options"][one["at"]]["settings"]
+        wanted = {path: settings.get(path, value) for path, value in now.items()}
+        places = [at for at, option in enumerate(one["options"]) if option["settings"] == wanted != now]
+        found += [[number, at] for at in places]
+    return found
+
+
+def _told(slider: dict[str, Any], columns: list[int] | None) -> dict[str, Any]:
+    """Return a slider for a page."""
+    texts = [option["text"] for option in slider["options"]]
+    own = {} if columns is None else {"columns": columns}
+    return {**{name: slider[name] for name in ("label", "part", "ordered", "at")}, "texts": texts, **own}
 
 
 def _is_only_a_number(compiled: Compiled) -> bool:
@@ -134,24 +224,31 @@ def _with(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
     return build(data, SourceMap(), scenario.base_dir)
 
 
-def _sliders(scenario: Scenario) -> list[dict[str, Any]]:
-    """Return some options of each control, as many as fit: the load, then what has few options."""
-    given, left = controls(scenario), _MOST
-    found: dict[int, dict[str, Any]] = {}
-    for number in sorted(range(len(given)), key=lambda at: (at > 0, len(given[at]["options"]) > _FEW, at)):
-        one = given[number]
-        few = len(one["options"]) <= _FEW
-        some = _some(
-            one["options"], one["at"], min(_FIRST if number == 0 else _FEW if few else _OTHERS, left)
-        )
-        if len(some) > 1 and not (few and len(some) < len(one["options"])):
-            left //= len(some)
-            found[number] = {
-                **one,
-                "options": [one["options"][at] for at in some],
-                "at": some.index(one["at"]),
-            }
-    return [one for _, one in sorted(found.items())]
+def _sliders(scenario: Scenario, most: int, measured: bool) -> list[dict[str, Any]]:
+    """Return some options of each control, as many as fit into a number of combinations.
+
+    A setting that is a column alone makes no combinations. Where each combination has to be ``measured`` by
+    short runs, all settings are there, but only one moves at a time.
+    """
+    given = controls(scenario)
+    own = {} if measured else {at: _OWN[one["label"]] for at, one in enumerate(given) if one["label"] in _OWN}
+    sizes, last = [1] * len(given), lambda at: given[at]["label"] in _OWN
+    for step, at in itertools.product(range(len(_STEPS[True])), sorted(range(len(given)), key=last)):
+        options = len(given[at]["options"])
+        # What has no order is there as a whole or not at all.
+        size = min(options, _STEPS[at == 0][step]) if given[at]["ordered"] else options
+        larger = [*sizes[:at], size, *sizes[at + 1 :]]
+        combinations = larger[0] * (1 + sum(larger[1:]) - len(larger[1:])) if measured else math.prod(larger)
+        if at not in own and combinations <= most:
+            sizes = larger
+    found = []
+    for at, one in enumerate(given):
+        some = [*range(len(one["options"]))] if at in own else _some(one["options"], one["at"], sizes[at])
+        if len(some) > 1:
+            column = {"column": own[at]} if at in own else {}
+            options = [one["options"][place] for place in some]
+            found.append({**one, "options": options, "at": some.index(one["at"]), **column})
+    return found
 
 
 def _some(options: Sequence[Any], at: int, most: int) -> list[int]:

@@ -93,7 +93,8 @@ def test_ways_of_routing_are_a_list(tab: Tab) -> None:
     """They have no order, so a slider, as numbers have one, would be a riddle."""
     drop(tab, "grid.toml", SMALL.replace("crossbar", "grid").replace("terminals = 5", "shape = [3, 3]"))
     tab.until(f"{QUIET} && document.querySelector('#fabric-0 [data-label=Routing]')")
-    assert tab.js("document.querySelectorAll('#fabric-0 [data-label=Routing] select option').length") == 4
+    for label, ways in (("Routing", 4), ("Arbiter", 5)):
+        assert tab.js(f"document.querySelectorAll('#fabric-0 [data-label={label}] option').length") == ways
     assert tab.js("document.querySelectorAll('#traffic input[type=range]').length") == 2
 
 
@@ -247,6 +248,35 @@ def test_settings_that_change_during_a_run_mark_what_it_measures(tab: Tab) -> No
     tab.click("#cancel")
     tab.until("!document.querySelector('#run').disabled && laboratory.player.playing")
     assert not tab.js("document.querySelector('#old').hidden")
+
+
+def test_a_cable_fails_by_hand_and_works_again(tab: Tab) -> None:
+    """At the shown moment, and as a setting, which a saved scenario has."""
+    press = (
+        "document.querySelector('.picture path[data-links]').dispatchEvent("
+        "new KeyboardEvent('keydown', {key: 'Enter', shiftKey: true, bubbles: true}))"
+    )
+    down = f"{VIEW}.recording.data.outages.map(([, from]) => from)"
+    tab.js(f"laboratory.player.pause(); laboratory.player.show(1234); {press}")
+    tab.until(f"{QUIET} && {VIEW}.recording.data.outages.length === 2")
+    assert tab.js(down) == [1234, 1234]
+    (failed,) = tab.js("laboratory.state.first.settings.fault")
+    assert failed["at"] == "1234 ns"
+    assert failed["cable"] in tab.js("laboratory.state.looked[0].links")
+    assert failed["cable"] in tab.js("laboratory.state.looked[0].text")
+    tab.js(press)
+    tab.until(f"{QUIET} && {VIEW}.recording.data.outages.length === 0")
+
+
+def test_a_cable_that_cannot_fail_changes_nothing(tab: Tab) -> None:
+    drop(tab, "ring.toml", BRIDGE)
+    tab.until(f"{QUIET} && laboratory.state.looked[0].controls.length > 5")
+    tab.js(
+        "document.querySelector('.picture path[data-links]').dispatchEvent("
+        "new KeyboardEvent('keydown', {key: 'Enter', shiftKey: true, bubbles: true}))"
+    )
+    tab.until("!document.querySelector('#said').hidden")
+    assert tab.js("laboratory.state.first.settings.fault") is None
 
 
 @pytest.mark.parametrize("wide", [1100, 420])

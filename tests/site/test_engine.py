@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import base64
 import importlib
 import json
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from fabriloom import _native, load
+from fabriloom import Results, _native, curve, load
 from fabriloom.compile import compile
+from fabriloom.page.choices import controls
 from fabriloom.page.recording import names_of, outages, recording
+from fabriloom.results.limit import seems_to_keep_up
 from fabriloom.simulate import matched, options_of, rows_of, run
-from page.browser import PROGRAM, browser
+from page.browser import PROGRAM, Browser, Tab, browser
 
 ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "site"
@@ -28,6 +32,7 @@ SCENARIOS = {
     "programs": "teaching-incast-40",
     "faults": "teaching-cut-worm",
 }
+EDGES = {"routing.variant": "no-edge-transit"}
 
 
 @pytest.fixture(scope="module")
@@ -101,20 +106,51 @@ def test_what_is_packed_is_found_again(packed: Any) -> None:
     assert found["b"].tolist() == []
 
 
-def test_each_position_of_the_sliders_is_compiled(packed: Any) -> None:
-    scenario = load(ROOT / "scenarios/teaching-torus-deadlock.toml")
+def parts_of(lab: dict[str, Any], place: list[int]) -> list[bytes]:
+    """The columns that a page gives to the engine, as its script chooses them, with a name for each."""
+    data, starts, sliders = base64.b64decode(lab["bytes"]), lab["starts"], lab["sliders"]
+    own = [one["columns"][at] for one, at in zip(sliders, place, strict=True) if "columns" in one]
+    key = ",".join(str(at) for one, at in zip(sliders, place, strict=True) if "columns" not in one)
+    found = {}
+    for number in [*lab["common"], *lab["variants"][key]["columns"], *own]:
+        part = data[starts[number] : starts[number + 1]]
+        found[part[16 : 16 + part[0]]] = part
+    return sorted(found.values())
+
+
+@pytest.mark.parametrize(
+    ("name", "one", "labels"),
+    [
+        ("teaching-torus-deadlock", True, ("Link rate", "Arbiter", "Routing")),
+        ("teaching-credit-loop", False, ("Cycle", "Arbiter", "Routing")),
+        ("sci-ring-8", False, ("Link rate", "Retry delay", "Phases")),
+    ],
+)
+def test_what_the_sliders_say_is_what_is_compiled(
+    name: str, one: bool, labels: tuple[str, ...], packed: Any
+) -> None:
+    """Some of the positions, also far from those of the file, and the file itself."""
+    scenario = load(ROOT / f"scenarios/{name}.toml").alone()
     lab = packed.laboratory(scenario)
-    assert [slider["label"] for slider in lab["sliders"]] == ["Offered load", "Packet length", "Routing"]
-    data, starts = packed.base64.b64decode(lab["bytes"]), lab["starts"]
-    assert len(data) == starts[-1] < packed.MOST_BYTES
-
-    def parts(choice: list[int]) -> list[bytes]:
-        columns = lab["variants"][",".join(map(str, choice))]["columns"]
-        return [data[starts[at] : starts[at + 1]] for at in columns]
-
-    now = [slider["at"] for slider in lab["sliders"]]
-    assert parts(now) == packed.packed(matched(compile(scenario.alone())))
-    assert parts([0, *now[1:]]) != parts(now)
+    assert lab["one"] == one
+    sliders = {slider["label"]: slider for slider in lab["sliders"]}
+    assert {"Offered load", "Packet length", *labels} <= sliders.keys()
+    assert len(lab["loads"]) == len(sliders["Offered load"]["texts"]) >= 6
+    assert lab["starts"][-1] < packed.MOST_BYTES
+    options = {control["label"]: control["options"] for control in controls(scenario)}
+    now, random = [slider["at"] for slider in lab["sliders"]], np.random.default_rng(1)
+    assert parts_of(lab, now) == sorted(packed.packed(matched(compile(scenario))))
+    for _ in range(6):
+        place = [int(random.integers(len(slider["texts"]))) for slider in lab["sliders"]]
+        if one:
+            moved = int(random.integers(1, len(place)))
+            place = [at if n in (0, moved) else now[n] for n, at in enumerate(place)]
+        settings: dict[str, Any] = {}
+        for slider, at in zip(lab["sliders"], place, strict=True):
+            texts = {option["text"]: option["settings"] for option in options[slider["label"]]}
+            settings |= texts[slider["texts"][at]]
+        compiled = compile(packed._with(scenario, settings))
+        assert parts_of(lab, place) == sorted(packed.packed(matched(compiled))), settings
 
 
 def test_a_large_scenario_is_left_out(packed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -164,30 +200,37 @@ def test_the_player_gets_the_same_packets(name: str, newest: bool, packed: Any, 
     assert found["outages"] == outages(compiled, expected)
 
 
-def test_a_page_runs_what_its_sliders_say(packed: Any, wasm: Path, tmp_path: Path) -> None:
-    """From a disk, as a reader opens it: the numbers of another position are those of its scenario."""
+@pytest.fixture(scope="module")
+def running() -> Iterator[Browser]:
     if PROGRAM is None:
         pytest.skip("no Chromium here: the page is not looked at in a browser")
+    with browser() as one:
+        yield one
+
+
+def opened(name: str, running: Browser, wasm: Path, folder: Path) -> Tab:
+    """The page of a scenario, from a disk, as a reader opens it."""
     gallery = importlib.import_module("gallery")
-    (tmp_path / "replays").mkdir()
-    (tmp_path / "replays/engine.js").write_text(gallery.engine_script(wasm), encoding="utf-8")
-    path = ROOT / "scenarios/teaching-torus-deadlock.toml"
-    gallery._frame(path, tmp_path, True)
-    with browser() as running:
-        tab = running.tab()
-        tab.open((tmp_path / f"replays/{path.stem}.html").as_uri())
-        tab.click("#run")
-        tab.until("globalThis.trying")
-        assert tab.js("document.querySelector('.ended .chip').textContent") == "deadlocked"
-        tab.js(
-            "(() => { globalThis.trying = null;"
-            " const one = document.querySelector('[data-label=Routing] select');"
-            " one.value = 1; one.dispatchEvent(new Event('input', { bubbles: true })); })()"
-        )
-        tab.until("globalThis.trying")
-        found = tab.js("trying")
-        assert not tab.complaints
-    results = run(load(path).with_settings({"routing.variant": "no-edge-transit"}))
+    (folder / "replays").mkdir()
+    gallery.write_scripts(wasm, folder / "replays")
+    gallery._frame(ROOT / f"scenarios/{name}.toml", folder, True)
+    tab = running.tab()
+    tab.open((folder / f"replays/{name}.html").as_uri())
+    return tab
+
+
+def move(tab: Tab, label: str, to: int, within: str = "#try") -> None:
+    """Move a slider, and wait for the run."""
+    tab.js(
+        "(() => { globalThis.trying = null;"
+        f" const one = document.querySelector('{within} [data-label=\"{label}\"] :is(select, input)');"
+        f" one.value = {to}; one.dispatchEvent(new Event('input', {{ bubbles: true }})); }})()"
+    )
+    tab.until("globalThis.trying")
+
+
+def agrees(found: dict[str, Any], results: Results) -> None:
+    """The numbers of the page are those of a run here."""
     latency = results.summary["latency_ns"]
     assert found["packets"] == results.summary["packets"]["measured"]
     assert found["accepted"] == pytest.approx(results.summary["accepted_mbytes_per_s"])
@@ -195,3 +238,60 @@ def test_a_page_runs_what_its_sliders_say(packed: Any, wasm: Path, tmp_path: Pat
     assert {mine: found[mine] for mine in wanted} == pytest.approx(
         {m: latency[of] for m, of in wanted.items()}
     )
+
+
+def test_a_page_runs_what_its_sliders_say(packed: Any, wasm: Path, running: Browser, tmp_path: Path) -> None:
+    """The numbers of another position are those of its scenario."""
+    name = "teaching-torus-deadlock"
+    tab = opened(name, running, wasm, tmp_path)
+    tab.click("#run")
+    tab.until("globalThis.trying")
+    assert tab.js("document.querySelector('.ended .chip').textContent") == "deadlocked"
+    move(tab, "Link rate", 2)
+    move(tab, "Routing", 1)
+    rate = tab.js("document.querySelector('[data-label=\"Link rate\"] select').value")
+    assert rate == "1", "where runs are measured first, one setting at a time differs from the file"
+    agrees(tab.js("trying[0]"), run(load(ROOT / f"scenarios/{name}.toml").with_settings(EDGES)))
+    move(tab, "Routing", 0)
+    tab.click("#beside")
+    tab.until("trying?.length === 2")
+    agrees(tab.js("trying[1]"), run(load(ROOT / f"scenarios/{name}.toml").with_settings(EDGES)))
+    assert not tab.complaints
+
+
+def test_two_fabrics_and_a_curve_are_run_in_a_page(
+    packed: Any, wasm: Path, running: Browser, tmp_path: Path
+) -> None:
+    name = "teaching-credit-loop"
+    scenario = load(ROOT / f"scenarios/{name}.toml")
+    tab = opened(name, running, wasm, tmp_path)
+    tab.click("#beside")
+    tab.until("globalThis.trying")
+    move(tab, "Arbiter", 4, "#second")
+    move(tab, "Packet length", 1)
+    shared = {"traffic.length": tab.text("[data-label='Packet length'] option:checked")}
+    both = [shared, {**shared, "technology.arbiter": "oldest-first"}]
+    for found, settings in zip(tab.js("trying"), both, strict=True):
+        agrees(found, run(scenario.with_settings(settings)))
+    assert tab.js("laboratory.player.views().filter((view) => view.recording).length") == 2
+    assert tab.text(".side[data-side='1'] h2 .name") == "Arbiter: oldest-first"
+    tab.click("#curve")
+    tab.until(
+        "document.querySelector('#stop').hidden && /^11 of/.test(document.querySelector('#tried').innerText)"
+    )
+    points = tab.js("laboratory.state.points")
+    for settings, line in zip(both, points, strict=True):
+        found = curve(scenario.with_settings(settings), [one["load"] for one in line]).points
+        for mine, theirs in zip(line, found, strict=True):
+            summary = theirs.summary
+            assert mine["accepted"] == pytest.approx(summary["accepted_mbytes_per_s"])
+            assert 1e3 * mine["latency_us"] == pytest.approx(summary["latency_ns"]["mean"])
+            assert 1e3 * mine["total_us"] == pytest.approx(summary["total_latency_ns"]["mean"])
+            assert mine["sustained"] == seems_to_keep_up(summary)
+            assert mine["end"] == summary["end"]["reason"]
+    assert {one["sustained"] for one in points[0]} == {True, False}
+    tab.js("['curve', 'stop'].forEach((name) => document.querySelector(`#${name}`).click())")
+    tab.click("#beside")
+    tab.until("trying.length === 1")
+    assert tab.js("laboratory.state.points[0].length") == 0, "what is stopped adds no points"
+    assert not tab.complaints

@@ -18,6 +18,9 @@ export const columnsOf = (bytes) => {
   return found;
 };
 
+// The name of a column.
+export const nameOf = (part) => new TextDecoder().decode(part.subarray(16, 16 + new DataView(part.buffer, part.byteOffset).getUint32(0, true)));
+
 // A whole number as a column of one row.
 export const numberColumn = (name, value) => {
   const bytes = new Uint8Array(24 + whole(name.length)), view = new DataView(bytes.buffer);

@@ -9,8 +9,9 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from starlette.requests import Request
 
@@ -21,6 +22,7 @@ from ..scenario.load import FILE_KEYS, build
 from ..scenario.read import KINDS, parse, read
 from ..scenario.sections.study import OTHERS
 from ..scenario.source import SourceMap
+from ..technology.model import Arbiter
 from ..topology.family import usual_routing
 from . import limits, shelf
 from .limits import Refusal
@@ -243,15 +245,18 @@ _SCALES = (
     ("Places to receive", "requests_in", _PLACES),
 )
 """Settings of a technology, if it has them."""
+_FACTORS = (Fraction(1, 4), Fraction(1, 2), 1, 2, 4)
+"""Rates of links, as parts of the present one."""
 _DELAYS = ("1 ns", *(f"{100 * 2**n} ns" for n in range(8)))
 
 Settings = dict[str, Any]
 
 
 def controls(scenario: Scenario) -> list[dict[str, Any]]:
-    """Return the controls in order: ``{label, part, options: [{text, settings}], at}``.
+    """Return the controls in order: ``{label, part, ordered, options: [{text, settings}], at}``.
 
-    ``at`` is the current option; ``part`` is ``fabric``, or ``traffic``, which two fabrics share.
+    ``at`` is the current option; ``part`` is ``fabric``, or ``traffic``, which two fabrics share; ``ordered``
+    says whether the options are values of a scale.
     """
     resolved = scenario.resolve()
     program = resolved.get("program")
@@ -260,10 +265,13 @@ def controls(scenario: Scenario) -> list[dict[str, Any]]:
     return [*found, *_routing(scenario, resolved["routing"])]
 
 
-def _control(label: str, part: str, options: Sequence[tuple[str, Settings]], at: int) -> dict[str, Any]:
+def _control(
+    label: str, part: str, options: Sequence[tuple[str, Settings]], at: int, ordered: bool = False
+) -> dict[str, Any]:
     return {
         "label": label,
         "part": part,
+        "ordered": ordered,
         "at": at,
         "options": [{"text": text, "settings": settings} for text, settings in options],
     }
@@ -275,7 +283,7 @@ def _scale(label: str, part: str, path: str, values: Sequence[Any], now: Any) ->
     if now not in values:
         values = sorted([*values, now], key=_size)
     options = [(_text(value), {path: value}) for value in values]
-    return _control(label, part, options, values.index(now))
+    return _control(label, part, options, values.index(now), ordered=True)
 
 
 def _size(value: Any) -> float:
@@ -314,8 +322,10 @@ def _traffic(scenario: Scenario, traffic: dict[str, Any]) -> Iterator[dict[str, 
 
 def _program(program: dict[str, Any]) -> Iterator[dict[str, Any]]:
     if isinstance(program.get("rate"), str):
-        rates = sorted({*_RATES, program["rate"]}, key=_size)
-        yield _scale("Events attempted", "traffic", "program.rate", rates, program["rate"])
+        now = program["rate"]
+        faster = [units.format_event_rate(units.parse_event_rate_millihz(now) * times) for times in (2, 4, 8)]
+        rates = sorted({*_RATES, now, *faster}, key=_size)
+        yield _scale("Events attempted", "traffic", "program.rate", rates, now)
     for name, label in (("block", "Block of data"), ("fragment", "Fragment"), ("size", "Message")):
         if isinstance(program.get(name), str):
             yield _scale(label, "traffic", f"program.{name}", _MESSAGES, program[name])
@@ -341,7 +351,16 @@ def _technology(technology: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
     for label, name, values in _SCALES:
         if name in technology:
-            yield scale(label, name, values, technology[name])
+            now = technology[name]
+            large = isinstance(now, int) and now > _FLITS[-1]
+            yield scale(label, name, [now * factor for factor in (1, 2, 4)] if large else values, now)
+    for label, name in (("Link rate", "link_rate"), ("Cycle", "cycle")):
+        if name in technology:
+            yield scale(label, name, _multiples(technology[name]), technology[name])
+    if "arbiter" in technology:
+        words = get_args(Arbiter)
+        options = [(word, {"technology.arbiter": word}) for word in words]
+        yield _control("Arbiter", "fabric", options, words.index(technology["arbiter"]))
     if "retry" in technology:
         yield scale("Retry delay", "retry.delay", _DELAYS, technology["retry"]["delay"])
     for label, name in (("Bandwidth allocation", "bandwidth_allocation"), ("Phases", "phases")):
@@ -350,6 +369,16 @@ def _technology(technology: dict[str, Any]) -> Iterator[dict[str, Any]]:
             values = {"off": False, "on": True} | ({now: now} if isinstance(now, str) else {})
             settings = [(text, {f"technology.{name}": value}) for text, value in values.items()]
             yield _control(label, "fabric", settings, [*values.values()].index(now))
+
+
+def _multiples(now: str) -> list[str]:
+    """Return a rate, or the length of a cycle, with multiples of it."""
+    if not now.endswith("/s"):
+        parse, write = units.parse_cycle_ps, units.format_cycle
+    else:
+        parse = units.parse_byte_rate_bits_per_s
+        write = units.format_byte_rate if now.endswith("B/s") else units.format_rate_bits_per_s
+    return [now if factor == 1 else write(parse(now) * factor) for factor in _FACTORS]
 
 
 def _routing(scenario: Scenario, routing: dict[str, Any]) -> Iterator[dict[str, Any]]:

@@ -41,6 +41,7 @@ def describe(one: Chosen) -> dict[str, Any]:
     return {
         **pictured(scenario, graph),
         "controls": controls(scenario),
+        "faults": one.written.get("fault", []),
         "warnings": compiled.warnings,
         "text": toml_text(_with_places(one.written, scenario)),
         "shared": toml_text(one.written),

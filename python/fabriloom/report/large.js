@@ -29,7 +29,7 @@ const large = (() => {
   const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16) / 255);
 
   class Large {
-    // `parts`: as `report/drawing/plan.py` makes them; `act`: {point(link, x, y), open(link), close(), moved()}.
+    // `parts`: as `report/drawing/plan.py` makes them; `act`: {point(link, x, y), open(link, event), close(), moved()}.
     constructor(place, parts, act) {
       Object.assign(this, { place, act, names: parts.names, switches: parts.switches, places: new Float32Array(bytes(parts.places)), ends: new Uint32Array(bytes(parts.ends)), marks: [], chosen: -1 });
       this.links = this.ends.length / 2;
@@ -207,7 +207,7 @@ const large = (() => {
       const { canvas, place } = this;
       canvas.addEventListener("pointermove", (event) => { if (!this.dragged) { const link = this.near(event.clientX, event.clientY); this.act.point(link, event.clientX, event.clientY); } });
       canvas.addEventListener("pointerleave", () => this.act.point(-1));
-      canvas.addEventListener("click", (event) => { const link = this.near(event.clientX, event.clientY); if (link >= 0) this.act.open(link); });
+      canvas.addEventListener("click", (event) => { const link = this.near(event.clientX, event.clientY); if (link >= 0) this.act.open(link, event); });
       canvas.addEventListener("wheel", (event) => {
         if (!event.ctrlKey && !event.metaKey) return;
         event.preventDefault();
@@ -228,7 +228,7 @@ const large = (() => {
       });
       place.addEventListener("keydown", (event) => {
         if (event.ctrlKey || event.altKey || event.metaKey || event.target !== canvas) return;
-        const acts = { "+": () => this.by(STEP), "=": () => this.by(STEP), "-": () => this.by(1 / STEP), 0: () => this.to({ ...this.whole }), Escape: () => { this.choose(-1); this.act.close(); }, Enter: () => this.chosen >= 0 && this.act.open(this.chosen) };
+        const acts = { "+": () => this.by(STEP), "=": () => this.by(STEP), "-": () => this.by(1 / STEP), 0: () => this.to({ ...this.whole }), Escape: () => { this.choose(-1); this.act.close(); }, Enter: () => this.chosen >= 0 && this.act.open(this.chosen, event) };
         const act = acts[event.key] ?? (event.key.startsWith("Arrow") ? () => this.choose(this.after(event.key)) : null);
         if (!act) return;
         event.preventDefault();

@@ -109,7 +109,7 @@ const reaching = (() => {
     .sort((a, b) => b[0] - a[0]).map(([, shape]) => shape);
 
   // Makes a drawing react. `warmth(links)` ranks shapes; `point(shape, x, y)` shows the values of the shape under the
-  // pointer, or hides them if there is none; `open(shape)` and `close()` do what Enter or a click and Escape do.
+  // pointer, or hides them if there is none; `open(shape, event)` and `close()` do what Enter or a click and Escape do.
   const reach = (place, { warmth, point, open, close }) => {
     const stops = stopsOf(place), halo = haloOf(), svg = place.querySelector("svg");
     if (!stops.length) return;
@@ -131,7 +131,7 @@ const reaching = (() => {
     place.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.altKey || event.metaKey) return;
       const next = way(stops, warmth, stop, event.key);
-      if (event.key === "Enter" || event.key === " ") open(stop);
+      if (event.key === "Enter" || event.key === " ") open(stop, event);
       else if (event.key === "Escape") { close(); point(null); }
       else if (next) go(next);
       else return;
@@ -149,7 +149,7 @@ const reaching = (() => {
       const shape = under(place, event);
       if (!shape) return;
       go(stops.includes(shape) ? shape : stops.find((one) => one.dataset.links === shape.dataset.links) ?? stop);
-      open(stop);
+      open(stop, event);
     });
   };
 

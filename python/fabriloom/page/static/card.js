@@ -25,8 +25,9 @@ export class Card {
     this.fabric = new Fabric(place, hover);
     this.packets = new Packets(this.fabric);
     this.fabric.moved = () => this.packets.again();
-    place.addEventListener("click", ({ clientX, clientY }) => {
-      const packet = this.packets.recording ? this.packets.near(clientX, clientY) : -1;
+    this.fabric.opened = ([link], { shiftKey }) => { if (shiftKey) this.failed?.(String(this.fabric.links[link])); };
+    place.addEventListener("click", ({ clientX, clientY, shiftKey }) => {
+      const packet = this.packets.recording && !shiftKey ? this.packets.near(clientX, clientY) : -1;
       if (packet >= 0) this.chosen?.(packet);
     });
     row.append(this.root);

@@ -49,6 +49,17 @@ export const load = async (given) => {
   showChoice();
 };
 
+// A cable fails from the shown moment on; one that has failed works again.
+export const fail = async (cable, side) => {
+  const spec = side ? state.beside : state.first, { settings } = spec, faults = settings.fault ?? state.looked[side].faults;
+  const others = faults.filter((one) => ![cable, cable.replace(/^(.*)>(.*?)(#\d+)?$/, "$2>$1$3")].includes(one.cable));
+  const now = others.length < faults.length ? others : [...faults, { cable, at: `${Math.round(player.now)} ns` }];
+  spec.settings = { ...settings, fault: now };
+  if (await look()) return;
+  spec.settings = settings;
+  remember();
+};
+
 const showChoice = () => {
   fillShelf($("shelf"), []);
   fillShelf($("shelf-1"), [["", "the same, with other settings"]]);

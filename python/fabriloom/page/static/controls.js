@@ -12,8 +12,8 @@ export const showControls = (place, controls, spec, changed) => {
 };
 
 const control = (described, spec, changed) => {
-  // A slider needs ordered values of one setting; routings have no order.
-  const output = element("b"), slides = described.options.length > 3 && described.options.every((one) => Object.keys(one.settings).length === 1);
+  // A slider needs ordered values; routings have no order.
+  const output = element("b"), slides = described.options.length > 3 && described.ordered;
   const input = slides ? element("input", { type: "range", min: 0, step: 1 }) : element("select");
   const field = element("label", { className: "field" }, element("span", {}, described.label, slides ? output : ""), input);
   let now = described, of = spec;

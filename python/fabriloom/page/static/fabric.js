@@ -83,7 +83,7 @@ export class Fabric {
     if (drawing) fit(drawing);
     this.names = drawing ? new Names(drawing) : null;
     this.zoom = drawing ? new Zoom(this.place, drawing, () => this.resized()) : null;
-    if (parts) this.large = this.zoom = new large.Large(this.place, parts, { point: (link, x, y) => this.tell(link < 0 ? [] : [link], x, y), open: () => {}, close: () => this.tell([]), moved: () => this.moved?.() });
+    if (parts) this.large = this.zoom = new large.Large(this.place, parts, { point: (link, x, y) => this.tell(link < 0 ? [] : [link], x, y), open: (link, event) => this.opened?.([link], event), close: () => this.tell([]), moved: () => this.moved?.() });
     // In the head above the drawing the buttons cover nothing.
     const head = this.place.previousElementSibling;
     head.querySelector(".zoom")?.remove();
@@ -94,7 +94,7 @@ export class Fabric {
     this.shapes = reaching.drawnIn(this.place).map((one) => ({ ...one, step: -1 }));
     this.limiting = reaching.limitIn(this.place);
     const say = (shape, x, y) => this.say(shape, x, y);
-    reaching.reach(picture, { warmth: (on) => Math.max(...on.map((link) => this.busy[link] ?? 0)), point: say, open: () => {}, close: () => this.say(null) });
+    reaching.reach(picture, { warmth: (on) => Math.max(...on.map((link) => this.busy[link] ?? 0)), point: say, open: (shape, event) => this.opened?.(reaching.linksOf(shape), event), close: () => this.say(null) });
     return true;
   }
 
