@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -140,16 +141,46 @@ def test_other_numbers_can_be_coloured(shared: tuple[Tab, Path]) -> None:
     assert not tab.complaints
 
 
-def test_every_table_is_saved_as_csv(shared: tuple[Tab, Path]) -> None:
-    tab = opened(shared, "links")
-    assert tab.js(
-        "document.querySelectorAll('.wide table').length === document.querySelectorAll('.csv').length"
-    )
+def keep(tab: Tab) -> None:
+    """Keep the text and the kind of what is saved in the page."""
     tab.js(
-        "(() => { URL.createObjectURL = (blob) => {"
+        "(() => { URL.createObjectURL = (blob) => { window.kind = blob.type;"
         " blob.text().then((text) => { window.saved = text; }); return '#'; }; })()"
     )
-    tab.click(".csv")
+
+
+def test_charts_and_drawings_are_saved_as_pictures_and_points(shared: tuple[Tab, Path]) -> None:
+    tab = opened(shared, "links")
+    keep(tab)
+    for place, kinds in ((".canvas", ("text/csv", "image/svg+xml", "image/png")), (".numbers", _PICTURES)):
+        for number, kind in enumerate(kinds):
+            tab.js("delete window.saved")
+            tab.click(place + " + .save" * (number + 1))
+            tab.until("window.saved")
+            assert tab.js("window.kind") == kind
+            if kind == "image/svg+xml":
+                found = re.match(
+                    r'<svg xmlns="http://www.w3.org/2000/svg"[^>]* width="([\d.]+)"', tab.js("window.saved")
+                )
+                assert found is not None
+                assert float(found[1]) > 300
+    tab.js("delete window.saved")
+    tab.click(".canvas + .save")
+    tab.until("window.saved")
+    head, *rows = csv.reader(tab.js("window.saved").splitlines())
+    assert (head[0], len(rows) > 5) == ("curve", True)
+    assert not tab.complaints, tab.complaints
+
+
+_PICTURES = ("image/svg+xml", "image/png")
+
+
+def test_every_table_is_saved_as_csv(shared: tuple[Tab, Path]) -> None:
+    tab = opened(shared, "links")
+    counts = tab.js("['.wide table', '.wide + .save'].map((each) => document.querySelectorAll(each).length)")
+    assert counts[0] == counts[1] > 0
+    keep(tab)
+    tab.click(".wide + .save")
     tab.until("window.saved")
     head, *rows = csv.reader(tab.js("window.saved").splitlines())
     assert head[:3] == ["Link", "Utilisation", "Blocked"]

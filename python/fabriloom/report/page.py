@@ -287,7 +287,7 @@ def render(page: Page) -> str:
     )
     drawn = [section.links for section in page.sections if isinstance(section, Drawing)]
     large = ("vendor/lines.min.js", "large.js") if any("large" in (links or {}) for links in drawn) else ()
-    names = ("vendor/charts.min.js", "reach.js", "plots.js", *large, "report.js")
+    names = ("vendor/charts.min.js", "reach.js", "plots.js", *large, "saving.js", "report.js")
     scripts = [file_text(name) for name in names]
     sections = [(type(section).__name__.lower(), section) for section in page.sections]
     charts = [asdict(section) for section in page.sections if isinstance(section, Chart)]

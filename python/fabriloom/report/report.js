@@ -105,20 +105,16 @@
     body.append(...rows);
   }));
 
-  // Offers every table as a file for spreadsheets: full sort values where a cell has them.
-  const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-  const csv = (table) => [...table.rows].map((row) => [...row.cells].map((cell) => quoted(cell.dataset.sort ?? cell.innerText.trim())).join(",")).join("\n") + "\n";
+  // Tables have full sort values where a cell has them.
   document.querySelectorAll(".wide table").forEach((table) => {
-    const title = table.closest("section").querySelector("h2, h3").textContent, button = document.createElement("button");
-    Object.assign(button, { type: "button", className: "csv", textContent: "CSV", ariaLabel: `Save the table ${title} as CSV` });
-    button.addEventListener("click", () => {
-      const link = document.createElement("a");
-      link.href = URL.createObjectURL(new Blob([csv(table)], { type: "text/csv" }));
-      link.download = title.toLowerCase().replace(/[^a-z0-9]+/g, "-") + ".csv";
-      link.click();
-      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
-    });
-    table.closest(".wide").after(button);
+    const rows = () => [...table.rows].map((row) => [...row.cells].map((cell) => cell.dataset.sort ?? cell.innerText.trim()));
+    saving.offer(table.closest(".wide"), "table", { CSV: () => saving.csv(rows()) });
+  });
+  drawn.forEach(({ chart, place }) => {
+    const head = ["curve", chart.x.label, chart.y.label, "low", "high", "point"];
+    const rows = () => chart.series.flatMap(({ name, points }) => points.map((point) => [name, ...head.slice(1).map((_, at) => point[at])]));
+    const pictures = saving.pictures(() => place.querySelector("svg"), () => style("--card"));
+    saving.offer(place, "chart", { CSV: () => saving.csv([head, ...rows()]), ...pictures });
   });
 
   // A drawn fabric whose links have values: select the value that sets the colour, and click on a link to show all.
@@ -205,6 +201,9 @@
   };
   const fabrics = JSON.parse(document.getElementById("fabrics").textContent);
   document.querySelectorAll(".fabric").forEach((place, number) => {
+    const below = fabrics[number] ? place.nextElementSibling : place;
+    // Drawings have the colours of paper; those of large fabrics are no SVG.
+    if (!fabrics[number]?.large) saving.offer(below, "drawing", saving.pictures(() => place.querySelector("svg"), () => "#ffffff"));
     if (fabrics[number]) { (fabrics[number].large ? fabricOfLines : fabric)(place, fabrics[number]); return; }
     reaching.turned.push(() => reaching.tone(place));
     reaching.tone(place);
