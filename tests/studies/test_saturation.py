@@ -7,6 +7,7 @@ Flows that share links, against counts by hand and against the load of links.
 
 from __future__ import annotations
 
+import json
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -20,6 +21,7 @@ from fabriloom.compile import compile
 from fabriloom.studies import inspection
 from fabriloom.studies.inspection import inspect
 from fabriloom.studies.links import bisection as effective_bisection
+from fabriloom.studies.links import capacity
 from fabriloom.studies.verdict import Judge
 from fabriloom.technology import presets, technology
 from fabriloom.technology.presets import is_ring
@@ -332,3 +334,19 @@ def test_a_seed_of_tables_needs_random_ones() -> None:
     data = {"topology": {"kind": "clos", "terminals": 64}, "routing": {"spread_seed": 3}}
     with pytest.raises(ScenarioError, match="spread_seed is for spread"):
         compile(Scenario.from_dict(data))
+
+
+def test_buffers_without_end_are_tried_in_a_short_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Packets queue up there for a lane that is closed, and each is looked at again and again."""
+    tried: list[tuple[list[str], int]] = []
+    shares = iter((0.97, 0.98, 0.99))
+
+    def share(_: object, changed: dict[str, object], longer: int = 1) -> float:
+        tried.append((list(changed), longer))
+        return next(shares)
+
+    monkeypatch.setattr(capacity, "_share", share)
+    of_line = capacity._of_line.__wrapped__
+    line = {"topology": {"kind": "grid", "shape": [2]}, "traffic": {"load": 0.1}}
+    assert of_line(json.dumps(line)) == (0.98, "buffer")
+    assert tried == [([], 1), ([], 10), (["link_input_buffer"], 1)]

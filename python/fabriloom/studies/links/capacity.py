@@ -69,15 +69,15 @@ def capacity(compiled: Compiled) -> Capacity:
 def _of_line(description: str) -> tuple[float, str]:
     """Return the share of a line and what limits it. Many networks of a study have the same line."""
     path = compile(Scenario.from_dict(json.loads(description)))
-    share = _share(path, {})
-    longer = _LONGER if _IN_DOUBT < share < 1 - _WORTH else 1
-    if longer > 1:
-        share = _share(path, {}, longer)
+    share = short = _share(path, {})
+    if _IN_DOUBT < share < 1 - _WORTH:
+        share = _share(path, {}, _LONGER)
     if share >= 1 - _WORTH:
         return 1.0, "wire"
     buffers = np.full_like(path.arrays["link_input_buffer"], 2**20)
-    wider = _share(path, {"link_input_buffer": buffers}, longer)
-    return share, "buffer" if wider > share * (1 + _WORTH) else "hand-over"
+    # In buffers without end packets can queue up, and a longer run takes as many times as long squared.
+    wider = _share(path, {"link_input_buffer": buffers})
+    return share, "buffer" if wider > short * (1 + _WORTH) else "hand-over"
 
 
 def _line(compiled: Compiled) -> dict[str, Any]:
