@@ -48,6 +48,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("link_pause_above", f.link_pause_above.len(), if f.has_pause() { links } else { 0 }),
         ("link_pause_until", f.link_pause_until.len(), f.link_pause_above.len()),
         ("link_reverse", f.link_reverse.len(), links),
+        ("link_ring", f.link_ring.len(), any(&f.link_ring, links)),
         ("link_frame_start_ticks", f.link_frame_start_ticks.len(), any(&f.link_frame_start_ticks, links)),
         ("link_frame_end_ticks", f.link_frame_end_ticks.len(), f.link_frame_start_ticks.len()),
         ("link_column_ticks", f.link_column_ticks.len(), any(&f.link_column_ticks, links)),
@@ -163,7 +164,18 @@ fn with_room(f: &Fabric) -> Checked {
             "0, unless packets are computed as one, no link fails and no switch pauses its senders";
         return fail("grant_with_room", 0, 1, expected);
     }
-    Ok(())
+    if f.grant_with_room == 0 && !f.link_ring.is_empty() {
+        return fail("link_ring", 0, f.link_ring[0], "empty without grant_with_room");
+    }
+    let longest = f.longest_chars();
+    let in_ring = |&link: &usize| f.link_ring[link] != NONE;
+    match (0..f.link_ring.len()).filter(in_ring).find(|&link| f.places(link as u32, longest) < 2) {
+        Some(link) => {
+            let expected = "two of the longest packets and a quantum less one, in a ring";
+            fail("link_input_buffer", link, f.link_input_buffer[link], expected)
+        }
+        None => Ok(()),
+    }
 }
 
 /// Refuses congestion control where queues and credit are not counted, and settings that it cannot have.
