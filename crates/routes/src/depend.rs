@@ -312,6 +312,17 @@ mod tests {
         Network::new(switches as usize, 2 * switches as usize, source, target).unwrap()
     }
 
+    /// Returns a cycle where links by these steps of switches are rings, one for each step.
+    fn with_rings(net: &Network, view: View<'_>, is_ring: impl Fn(u32) -> bool) -> Option<Vec<u32>> {
+        let of = |link: usize| {
+            let (from, to) = (net.link_source[link], net.link_target[link]);
+            let step = (to + 5 - from % 5) % 5;
+            if from < 5 && to < 5 && is_ring(step) { step } else { NONE }
+        };
+        let rings = net.clone().with_rings((0..net.links()).map(of).collect()).unwrap();
+        dependency_cycle(&rings, view, true).unwrap()
+    }
+
     #[test]
     fn many_pairs_are_taken_together_with_the_same_verdict() {
         let stages: Vec<(u32, u32)> = (0..3).flat_map(|leaf| (3..5).map(move |top| (leaf, top))).collect();
@@ -344,6 +355,8 @@ mod tests {
             assert_eq!(found[0], found[1]);
             assert_eq!(found[0].is_some(), is_cyclic);
             assert!(is_cyclic || waits(&net, view, 0).unwrap().is_none());
+            assert_eq!(with_rings(&net, view, |step| step == 1 || step == 4), None);
+            assert_eq!(with_rings(&net, view, |step| step == 1).is_some(), is_cyclic);
         }
     }
 }

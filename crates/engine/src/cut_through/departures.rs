@@ -96,7 +96,11 @@ impl Network {
     #[inline(always)]
     pub(super) fn has_room(&self, lane: u32, from: u32) -> bool {
         self.room == 0
-            || if self.has_rings() { self.has_places(lane, from) } else { self.has_credit_for(lane, self.room) }
+            || if self.has_rings() {
+                self.has_places(lane, from)
+            } else {
+                self.has_credit_for(lane, self.room)
+            }
     }
 
     /// Whether there is credit for a packet of this length besides what a lane is to send.

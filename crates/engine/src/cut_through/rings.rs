@@ -59,7 +59,8 @@ impl Network {
     fn fits(&self, lane: u32, needed: u64, leaves: u64) -> bool {
         let at = &self.lanes[lane as usize];
         let queues = at.queues.iter().map(|queue| self.packets_from(queue.first)).sum::<u64>();
-        self.packets_from(at.first) + queues + leaves + needed <= self.fabric.places(at.link, u64::from(self.room))
+        self.packets_from(at.first) + queues + leaves + needed
+            <= self.fabric.places(at.link, u64::from(self.room))
     }
 
     /// Returns the packets in an input buffer that hold outputs, or have left and whose credit is not counted.
