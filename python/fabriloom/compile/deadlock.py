@@ -41,7 +41,7 @@ class Deadlock:
     """What programs wait for that never happens in any network."""
     escapes: bool = False
     """Whether these are cycles of escape lanes, any of which a packet can take as long as it waits."""
-    rings: bool = False
+    bubble: bool = False
     """Whether a place stays free in each ring, which counts as one link."""
 
     @property
@@ -75,7 +75,7 @@ class Deadlock:
             )
         if self.escapes:
             return "cannot happen: packets can always escape by lanes whose dependency graph has no cycle"
-        if self.rings:
+        if self.bubble:
             return (
                 "cannot happen: a place stays free in each one-way ring, and the channel dependency graph "
                 "with each ring as one channel has no cycle"

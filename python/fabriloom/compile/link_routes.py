@@ -382,9 +382,9 @@ class LinkRoutes:
             return u32([])
         found, count = np.full(self.graph.links, routing.NONE, np.uint32), 0
         for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
-            assert table.rings is not None
-            own = np.flatnonzero(table.rings != routing.NONE)
-            found[plane.first_link + own] = table.rings[own] + count
+            assert table.ring_of is not None
+            own = np.flatnonzero(table.ring_of != routing.NONE)
+            found[plane.first_link + own] = table.ring_of[own] + count
             count += graph.links
         return found
 

@@ -40,7 +40,7 @@ def proved(graph: Graph, table: RouteTable, lanes: int = 1) -> bool:
 
 
 def _core(graph: Graph, table: RouteTable) -> Core:
-    return Core(graph, anywhere=table.joined, rings=table.rings)
+    return Core(graph, anywhere=table.joined, rings=table.ring_of)
 
 
 def dependency_cycle(
@@ -218,7 +218,7 @@ def certificate(graph: Graph, table: RouteTable, lanes: int = 1) -> dict[str, An
             group = int(row[place]) >> 1
             routes.append([switch, goals[place], channels[start[group] : start[group + 1]]])
     return {
-        **({} if table.rings is None else {"rings": _rings(table.rings, set(order.tolist()), lanes)}),
+        **({} if table.ring_of is None else {"rings": _rings(table.ring_of, set(order.tolist()), lanes)}),
         "vertices": [*graph.switch_names, *graph.terminal_names],
         "links": np.stack([graph.link_source, graph.link_target], axis=1).tolist(),
         "routes": routes,

@@ -259,7 +259,7 @@ def in_rings(graph: Graph, table: RouteTable) -> RouteTable:
         # A free place behind one cable is none to packets for another.
         message = "with a bubble packets take any of the cables between two switches: write adaptive = true"
         raise RoutingError(message, "adaptive")
-    return replace(table, rings=rings, note=f"{table.kind} with a free place in each ring")
+    return replace(table, ring_of=rings, note=f"{table.kind} with a free place in each ring")
 
 
 def _check_rings(what: str, graph: Graph, table: RouteTable) -> None:
