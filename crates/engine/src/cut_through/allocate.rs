@@ -165,8 +165,7 @@ impl Network {
     /// Grants lanes of a group until no head waits or none is free.
     fn serve(&mut self, group: u32) {
         self.groups.rows[group as usize].touched = false;
-        loop {
-            let Some((head, first)) = self.choose(group) else { break };
+        while let Some((head, first)) = self.choose(group) {
             let output = self.choose_lane(group, head.lane, first);
             self.grant(head, output);
             if self.groups.rows[group as usize].waiting.is_empty() {
