@@ -190,6 +190,9 @@ impl Network {
     /// The same, of the heads for which a lane is free.
     #[cold]
     fn choose_able(&mut self, group: u32) -> Option<(Head, u32)> {
+        if self.fabric.group(group).iter().all(|&lane| self.lanes[lane as usize].free_at > self.now) {
+            return None;
+        }
         let all = std::mem::take(&mut self.groups.rows[group as usize].waiting);
         let (able, others): (Vec<_>, Vec<_>) =
             all.into_iter().partition(|head| self.free(group, head.lane).next().is_some());
