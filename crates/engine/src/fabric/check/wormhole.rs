@@ -398,6 +398,33 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_ring_has_places_for_two_packets() {
+        let with = |grant_with_room: u8, link_ring: u32, link_input_buffer: u32| Fabric {
+            lanes: 1,
+            whole_packet_credit: 1,
+            switches: 1,
+            switch_crossbar_ticks: vec![0],
+            switch_forward_ticks: vec![0],
+            link_source: vec![0],
+            link_target: vec![0],
+            link_character_ticks: vec![1],
+            link_end_ticks: vec![1],
+            link_output_buffer: vec![1],
+            link_quantum: vec![4],
+            link_input_buffer: vec![link_input_buffer],
+            grant_with_room,
+            link_ring: vec![link_ring],
+            ..Fabric::default()
+        };
+        let refused = |f: &Fabric| with_room(f).unwrap_err().to_string();
+        // The longest packet is an end.
+        assert!(with_room(&with(1, 0, 5)).is_ok());
+        assert!(with_room(&with(1, NONE, 4)).is_ok());
+        assert!(refused(&with(1, 0, 4)).contains("two of the longest packets and a quantum less one"));
+        assert!(refused(&with(0, NONE, 5)).contains("empty without grant_with_room"));
+    }
+
+    #[test]
     fn runs_are_all_columns_of_each_switch_once() {
         // Column 0 leads to switch 0, column 1 to switch 1.
         let right = Fabric {
