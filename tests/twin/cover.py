@@ -127,7 +127,7 @@ FLITS: Settings = {
     "technology.shortest_packet": ["0 B", "84 B"],
     "technology.input_queues": ["fifo", "per-output"],
     "technology.watchdog_cycles": [None, 300],
-    "routing.lane_choice": [None, "any", "destination"],
+    "routing.lane_choice": [None, "any", "destination", "bubble"],
     **SWITCHES,
     **ROUTING,
     **TRAFFIC,
@@ -228,6 +228,20 @@ def _lane_rules() -> list[Rule]:
     return [(f"technology.{one}", test, f"technology.{two}", needs) for one, test, two, needs in found]
 
 
+_BUBBLE = {
+    "topology": _is("torus"),
+    "routing.kind": _is("auto", "dimension-order"),
+    "routing.universal": _is(None),
+    "routing.traffic_class": _is(None),
+    "technology.switching": _not("wormhole"),
+    "technology.lane_sharing": _is("packet"),
+    "technology.crossbar": _is("fast"),
+    "technology.input_buffer_flits": _is(128),
+    "technology.output_buffer_flits": _is(33),
+    "technology.watchdog_cycles": _is(None),
+}
+"""What switches take that count places of packets, and what has rings."""
+
 LEFT_OUT = {
     "preset_file": "a file of settings",
     "first_port": "limit of what a file may give, as the next three",
@@ -273,6 +287,7 @@ RULES: list[Rule] = [
     ("technology.input_queues", _is("per-output"), "technology.switching", _not("wormhole")),
     ("technology.router_cycles", _is(0), "technology.next_head_cycles", _not(0)),
     *_lane_rules(),
+    *(("routing.lane_choice", _is("bubble"), name, needs) for name, needs in _BUBBLE.items()),
     ("traffic.rate", _given, "traffic.arrivals", _not("on-off", "bernoulli")),
     ("routing.traffic_class", _given, "technology.lanes", _not(1)),
     ("routing.spread", _given, "routing.adaptive", _is(False)),

@@ -250,10 +250,19 @@ def lanes(seed: int) -> Table:
         switching = dice.choice(["virtual-cut-through", "store-and-forward"])
         technology |= {"switching": switching, "input_queues": queues, "input_buffer_flits": 400}
     technology |= _lane_rules(Random(f"lane rules {seed}"), technology["lanes"])
-    choice = dice.choice(["any", "any", "destination", "dateline", "escape"])
+    choice = dice.choice(["any", "any", "destination", "dateline", "escape", "escape-with-room", "bubble"])
+    if choice in ("escape-with-room", "bubble") and "frame_flits" in technology:
+        choice = "any"  # these are for lanes that share by packets
     routing: Table = {"lane_choice": choice}
-    if choice in ("dateline", "escape"):
-        kind = dice.choice(["torus", "torus", "grid"]) if choice == "escape" else "torus"
+    if choice in ("escape-with-room", "bubble"):
+        technology |= {
+            "lane_sharing": "packet",
+            "crossbar": "fast",
+            "input_buffer_flits": dice.choice([60, 400]),
+        }
+        technology["switching"] = dice.choice(["virtual-cut-through", "store-and-forward"])
+    if choice not in ("any", "destination"):
+        kind = dice.choice(["torus", "torus", "grid"]) if choice.startswith("escape") else "torus"
         written["topology"] = {"kind": kind, "shape": [dice.randint(2, 5), dice.randint(3, 5)]}
         routing["kind"] = "dimension-order"
         if kind == "torus":

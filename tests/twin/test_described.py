@@ -56,7 +56,7 @@ def of_any_graph(written: dict[str, Any]) -> dict[str, Any]:
     """A description without what asks for coordinates or stages."""
     general = AnyRouting.model_fields.keys() - {"kind"}
     routing = {key: value for key, value in written["routing"].items() if key in general}
-    if routing.get("lane_choice") in ("dateline", "escape"):
+    if routing.get("lane_choice") not in (None, "any", "destination"):
         routing["lane_choice"] = "any"
     return {**written, "routing": routing}
 

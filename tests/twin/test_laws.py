@@ -68,6 +68,8 @@ def test_a_fault_that_never_comes_changes_nothing(seeds: Seeds) -> None:
     packets = 0
     for one in laws.drawn(seeds(60)):
         graph = one.compiled.graph
+        if one.compiled.arrays["grant_with_room"]:
+            continue  # is not simulated with faults
         link = graph.link_names[int(graph.terminal_out_links[0])]
         fault = [{"link": link, "at": f"{one.duration_ps - 1000} ps"}]
         usual = laws.ran(one.written, one.duration_ps)

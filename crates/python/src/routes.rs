@@ -110,9 +110,9 @@ type Layered<'py> = (MadeTable<'py>, usize, (u64, u64), (u64, u64));
 impl RouteNetwork {
     /// Adaptive tables with more entries than `shared_above` have a column for all terminals of a switch; those with more
     /// entries than `runs_above` have runs of such columns, if these are few. `anywhere`: packets may come to any
-    /// switch for any destination.
+    /// switch for any destination. `rings`: per link (or empty) its one-way ring, in which a place stays free.
     #[new]
-    #[pyo3(signature = (switches, terminals, source, target, shared_above, runs_above, anywhere = false))]
+    #[expect(clippy::too_many_arguments, reason = "the columns of a description")]
     fn new(
         switches: usize,
         terminals: usize,
@@ -121,9 +121,11 @@ impl RouteNetwork {
         shared_above: usize,
         runs_above: usize,
         anywhere: bool,
+        rings: Numbers<'_>,
     ) -> PyResult<Self> {
         let (source, target) = (source.as_slice()?.to_vec(), target.as_slice()?.to_vec());
-        let mut network = Network::new(switches, terminals, source, target).map_err(words)?;
+        let network = Network::new(switches, terminals, source, target).map_err(words)?;
+        let mut network = network.with_rings(rings.as_slice()?.to_vec()).map_err(words)?;
         if anywhere {
             network = network.entered_anywhere();
         }

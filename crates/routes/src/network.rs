@@ -1,5 +1,7 @@
 //! The graph with parallel links combined to edges.
 
+use std::collections::HashMap;
+
 use crate::{NONE, RouteError, Word};
 
 /// Rows of different lengths in one array.
@@ -57,6 +59,8 @@ pub struct Network {
     in_edges: Rows,
     residents: Rows,
     senders: Vec<u32>,
+    /// Per link (or empty): its one-way ring, or [`NONE`].
+    ring: Vec<u32>,
 }
 
 impl Network {
@@ -65,6 +69,15 @@ impl Network {
         // More than one: none is a terminal's own switch that it never sends to.
         self.senders.fill(2);
         self
+    }
+
+    /// Takes links to be of one-way rings in which a place stays free: what waits there for the next link of its ring can
+    /// move, so a ring counts as one link. Empty, or a number per link, [`NONE`] for one of no ring.
+    pub fn with_rings(self, ring: Vec<u32>) -> Result<Self, RouteError> {
+        if !ring.is_empty() && ring.len() != self.links() {
+            return Err(RouteError::text("rings need a number per link"));
+        }
+        Ok(Self { ring, ..self })
     }
 
     /// Checks the links and combines them to edges.
@@ -108,6 +121,7 @@ impl Network {
             in_edges: Rows::new(switches, edge_target.iter().copied().zip(0..)),
             residents,
             senders,
+            ring: Vec::new(),
             link_source: source,
             link_target: target,
             terminal_out,
@@ -126,6 +140,7 @@ impl Network {
             link_target: each(&self.link_target),
             terminal_out: first(&self.terminal_out),
             terminal_in: first(&self.terminal_in),
+            ring: each(&self.ring),
             ..self.clone()
         }
     }
@@ -133,6 +148,22 @@ impl Network {
     /// Returns the number of links.
     pub fn links(&self) -> usize {
         self.link_source.len()
+    }
+
+    /// Whether a packet on a link goes on in its ring, whichever of these links it takes.
+    pub(crate) fn stays_in_ring(&self, link: u32, next: &[u32]) -> bool {
+        let ring = |link: u32| self.ring.get(link as usize).copied().unwrap_or(NONE);
+        ring(link) != NONE && next.iter().all(|&next| ring(next) == ring(link))
+    }
+
+    /// Returns per link the one that stands for it: the first of its ring; None without rings.
+    pub(crate) fn first_of_rings(&self) -> Option<Vec<u32>> {
+        let mut first = HashMap::new();
+        let found = (0..).zip(&self.ring).map(|(link, &ring)| match ring {
+            NONE => link,
+            _ => *first.entry(ring).or_insert(link),
+        });
+        (!self.ring.is_empty()).then(|| found.collect())
     }
 
     /// Returns the number of edges.

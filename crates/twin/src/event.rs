@@ -35,6 +35,8 @@ pub enum What {
     Pause { lane: u32, pauses: bool },
     /// A character has left the output buffer of the lane completely.
     PlaceFree { lane: u32, faults: u32 },
+    /// A packet has left the input buffer of the lane, and its sender knows.
+    PlaceBack { lane: u32 },
     /// The tail of the packet that held the lane has left, and the lane is free again.
     Release { lane: u32 },
     /// The next packet is at the front of a queue of the input buffer at the target of the lane.

@@ -116,6 +116,8 @@ pub struct Lane {
     pub holder: Option<Place>,
     /// Tick of its last grant.
     pub last_grant: Option<Time>,
+    /// Packets that were granted it and whose places are not back, where links are of rings.
+    pub packets: u64,
 
     /// Characters for which it has credit and that have not been sent.
     pub credit: u64,

@@ -138,7 +138,7 @@ impl Twin<'_> {
     fn free_for(&self, group: u32, head: Head) -> Vec<u32> {
         let lanes = self.fabric.group(group).iter().copied();
         let is_free = |&lane: &u32| self.lanes[lane as usize].holder.is_none() && !self.is_down(lane);
-        lanes.filter(|lane| is_free(lane) && self.has_room(*lane) && !self.keeps(*lane, head)).collect()
+        lanes.filter(|lane| is_free(lane) && self.has_room(*lane, head) && !self.keeps(*lane, head)).collect()
     }
 
     /// Returns which of several heads is served next.
@@ -227,6 +227,7 @@ impl Twin<'_> {
     pub(crate) fn hold(&mut self, output: u32, head: Head) {
         self.lanes[output as usize].holder = Some(head.place);
         self.lanes[output as usize].last_grant = Some(self.now);
+        self.lanes[output as usize].packets += 1;
         let link = self.fabric.link_of(output) as usize;
         self.links[link].counts.wait_ticks += (self.now - head.since) as u64;
         self.agenda.add(self.now, What::Cross { link: self.fabric.link_of(head.place.lane) });
@@ -383,6 +384,10 @@ impl Twin<'_> {
         let copies = std::mem::take(&mut queue.copies);
         for lane in copies.into_iter().map(|(lane, _)| lane).chain([output]) {
             self.agenda.add(self.now + handover, What::Release { lane });
+        }
+        if !self.fabric.link_ring.is_empty() {
+            let usable = self.fabric.link_credit_ticks[self.fabric.link_of(place.lane) as usize];
+            self.agenda.add(self.now + i64::from(usable), What::PlaceBack { lane: place.lane });
         }
         self.come_forward(place);
     }

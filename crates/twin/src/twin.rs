@@ -138,6 +138,7 @@ impl<'a> Twin<'a> {
                 What::Arrive { lane, .. } => self.arrive(lane),
                 What::Credit { lane, .. } => self.credit(lane),
                 What::PlaceFree { lane, .. } => self.place_free(lane),
+                What::PlaceBack { lane } => self.place_back(lane),
                 What::Release { lane } => self.release(lane),
                 What::NextHead { lane, queue } => self.next_head(Place { lane, queue }),
                 What::Request { lane, queue } => self.request(Place { lane, queue }),

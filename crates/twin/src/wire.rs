@@ -5,7 +5,7 @@ use fabriloom_engine::kernel::Time;
 
 use crate::FlowControl;
 use crate::event::What;
-use crate::parts::{Character, Kind};
+use crate::parts::{Character, Head, Kind};
 use crate::twin::Twin;
 
 impl Twin<'_> {
@@ -266,10 +266,32 @@ impl Twin<'_> {
     }
 
     /// Whether a lane has credit for the longest packet besides what it is to send, where that is needed for a grant.
-    pub(crate) fn has_room(&self, lane: u32) -> bool {
+    pub(crate) fn has_room(&self, lane: u32, head: Head) -> bool {
         let link = self.fabric.link_of(lane);
+        if !self.fabric.link_ring.is_empty() {
+            return self.enters_terminal(link) || self.has_places(lane, head);
+        }
         let needed = self.occupied(lane) + self.fabric.longest_chars();
         self.fabric.grant_with_room == 0 || self.enters_terminal(link) || needed <= self.first_credit(link)
+    }
+
+    /// Whether there is a place for the longest packet behind a lane, and one more if the packet comes into its ring.
+    fn has_places(&self, lane: u32, head: Head) -> bool {
+        let ring = |lane: u32| self.fabric.link_ring[self.fabric.link_of(lane) as usize];
+        let link = self.fabric.link_of(lane) as usize;
+        let comes_in = ring(lane) != NONE && ring(lane) != ring(head.place.lane);
+        let buffer = u64::from(self.fabric.link_input_buffer[link] + 1 - self.fabric.link_quantum[link]);
+        let places = buffer / self.fabric.longest_chars();
+        self.lanes[lane as usize].packets + 1 + u64::from(comes_in) <= places
+    }
+
+    /// Handles a packet that has left the input buffer, as its sender sees it.
+    pub(crate) fn place_back(&mut self, lane: u32) {
+        let packets = &mut self.lanes[lane as usize].packets;
+        *packets = packets.saturating_sub(1); // terminals do not count theirs
+        for &group in &self.groups_of_lane[lane as usize] {
+            self.agenda.add(self.now, What::Arbitrate { group });
+        }
     }
 
     /// Gives the credit that receivers give before the beginning.

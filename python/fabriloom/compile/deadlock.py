@@ -41,6 +41,8 @@ class Deadlock:
     """What programs wait for that never happens in any network."""
     escapes: bool = False
     """Whether these are cycles of escape lanes, any of which a packet can take as long as it waits."""
+    bubble: bool = False
+    """Whether a place stays free in each ring, which counts as one link."""
 
     @property
     def free(self) -> bool:
@@ -73,6 +75,11 @@ class Deadlock:
             )
         if self.escapes:
             return "cannot happen: packets can always escape by lanes whose dependency graph has no cycle"
+        if self.bubble:
+            return (
+                "cannot happen: a place stays free in each one-way ring, and the channel dependency graph "
+                "with each ring as one channel has no cycle"
+            )
         which = f", of any of the {self.tables} sets of tables and between them," if self.tables > 1 else ""
         return f"cannot happen: the channel dependency graph{which} has no cycle"
 
@@ -95,7 +102,8 @@ def deadlock_of(compiled: Compiled) -> Deadlock:
     if place:
         alone = routes.cycle_of(scenario, sent if cycle else None, [replaced[place - 1]], alone=True)[1]
         when = _moment(compiled.graph, replaced, place, bool(alone))
-    return Deadlock(cycle, any_cycle, when, 1 + len(set(replaced)), _waiting(compiled), routes.escapes)
+    tables, kinds = 1 + len(set(replaced)), (routes.escapes, routes.bubble)
+    return Deadlock(cycle, any_cycle, when, tables, _waiting(compiled), *kinds)
 
 
 def _waiting(compiled: Compiled) -> list[str]:

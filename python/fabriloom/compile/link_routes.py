@@ -61,6 +61,8 @@ class LinkRoutes:
             """Tables of escape lanes, by the table of the other lanes."""
             if self.lane_choice in routing.ESCAPES:
                 self.planes = self._with_escapes()
+            if self.bubble:
+                self.planes = self._in_rings()
             tables = [table for _, table in self.planes]
             self.table = routing.together(graph, tables)
             self._divided: dict[tuple[int, int, int | None], RouteTable] = {}
@@ -153,7 +155,7 @@ class LinkRoutes:
             replaced: the links that are dead when a table replaces the one before.
             alone: whether the first table is left out.
         """
-        if (pairs is None and not replaced) or self.distributions or self.via or self.escapes:
+        if (pairs is None and not replaced) or self.distributions or self.via or self.with_room:
             return 0, self._named(self.lane_cycle or [])
         from .faults import tables_after
 
@@ -176,6 +178,14 @@ class LinkRoutes:
         waits for a lane of another class, but one that keeps its wire while it waits blocks all lanes.
         """
         return [[0]] if self.technology.holds_wire else self.classes.lanes
+
+    def _in_rings(self) -> list[tuple[Graph, RouteTable]]:
+        """Return each plane with the rings of its table."""
+        if len(self.classes.lanes) > 1:
+            message = "a bubble is for packets that may take any lane: leave the lanes of traffic classes out"
+            raise RoutingError(message, "lane_choice")
+        found = {id(table): routing.in_rings(graph, table) for graph, table in self.planes}
+        return [(graph, found[id(table)]) for graph, table in self.planes]
 
     def _with_escapes(self) -> list[tuple[Graph, RouteTable]]:
         """Return each plane with the shortest paths of its packets, and keep the tables of their escapes."""
@@ -202,6 +212,16 @@ class LinkRoutes:
     def escapes(self) -> bool:
         """Whether a packet can take an escape lane as long as it waits."""
         return self.lane_choice == "escape-with-room"
+
+    @property
+    def with_room(self) -> bool:
+        """Whether lanes are granted to packets only with room behind them."""
+        return self.escapes or self.bubble
+
+    @property
+    def bubble(self) -> bool:
+        """Whether packets come into rings only where a place stays free."""
+        return self.lane_choice == "bubble"
 
     def _as_waited_for(self, graph: Graph, table: RouteTable, own: list[int]) -> tuple[RouteTable, int]:
         """Return a table by these lanes of each link, or by whole links where packets that wait hold them,
@@ -293,7 +313,8 @@ class LinkRoutes:
             "via_switch": u32(table.via_switch),
             "via_class": u32(table.via_class),
             "via_by_queue": 0 if table.threshold is None else table.threshold + 1,
-            "grant_with_room": int(self.escapes),
+            "grant_with_room": int(self.with_room),
+            "link_ring": self._link_rings(),
             **self._distributed(),
         }
 
@@ -314,11 +335,11 @@ class LinkRoutes:
             least = self.technology
             if len(buffers):
                 least = replace(least, input_buffer_chars=int(buffers.min()))
-            least.check_whole_packets(longest, self.via)
+            least.check_whole_packets(longest, self.via, 2 if self.bubble else 1)
             self.technology.check_watchdog(longest, self.via)
             if self.technology.pause_above_chars:
                 congestion.check_network(arrays, self.graph.link_names)
-            if self.escapes:
+            if self.with_room:
                 self._check_room(scenario, arrays)
             congestion.check(scenario, arrays)
             if arrays["output_queues"]:
@@ -330,9 +351,10 @@ class LinkRoutes:
         """Raise ScenarioError if lanes cannot be granted with room, or links may fail."""
         if scenario.fault or self.technology.pause_above_chars:
             what = "faults" if scenario.fault else "switches that pause senders"
-            message, hint = f"escape-with-room is not simulated together with {what}", "leave one of them out"
+            message = f"{self.lane_choice} is not simulated together with {what}"
+            hint = "leave one of them out"
         elif not _native.is_by_packet(arrays):
-            message, hint = "escape-with-room grants lanes to whole packets", congestion.WHOLE
+            message, hint = f"{self.lane_choice} grants lanes to whole packets", congestion.WHOLE
         else:
             return
         raise scenario.error(message, ("routing", "lane_choice"), hint)
@@ -353,6 +375,18 @@ class LinkRoutes:
     def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
         """Return warnings about the results of a run."""
         return congestion.overfull(arrays, self.graph.link_names, native["link_most_stored"])
+
+    def _link_rings(self) -> NDArray[np.uint32]:
+        """Return, per link, its one-way ring; empty if packets go into rings as anywhere."""
+        if not self.bubble:
+            return u32([])
+        found, count = np.full(self.graph.links, routing.NONE, np.uint32), 0
+        for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
+            assert table.ring_of is not None
+            own = np.flatnonzero(table.ring_of != routing.NONE)
+            found[plane.first_link + own] = table.ring_of[own] + count
+            count += graph.links
+        return found
 
     def _distributed(self) -> Arrays:
         """Return the columns of distributions, and the routes extended by theirs."""

@@ -216,6 +216,7 @@ class RingRoutes:
 
     via = False
     escapes = False
+    bubble = False
     distributions: ClassVar[list[Distribution]] = []
     addresses = NO_ADDRESSES
 

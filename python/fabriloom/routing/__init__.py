@@ -24,7 +24,7 @@ from .check import (
     verify,
     ways_of,
 )
-from .lanes import ESCAPES, divide, escape_part, halves
+from .lanes import ESCAPES, divide, escape_part, halves, in_rings
 from .layers import hops_needed, layers_needed
 from .planes import ports_together, together
 from .sharing import most_units, shares
@@ -55,6 +55,7 @@ __all__ = [
     "escape_part",
     "halves",
     "hops_needed",
+    "in_rings",
     "intermediates",
     "interval_labels",
     "lanes_needed",

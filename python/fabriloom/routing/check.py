@@ -39,6 +39,10 @@ def proved(graph: Graph, table: RouteTable, lanes: int = 1) -> bool:
     return Core(graph, anywhere=table.joined).proved(columns(table), lanes)
 
 
+def _core(graph: Graph, table: RouteTable) -> Core:
+    return Core(graph, anywhere=table.joined, rings=table.ring_of)
+
+
 def dependency_cycle(
     graph: Graph, table: RouteTable, lanes: int = 1, tried: bool = False
 ) -> list[int] | None:
@@ -49,9 +53,9 @@ def dependency_cycle(
 
     A packet on each link of the cycle may wait for the next link, and one on the last for the first. Without
     a cycle the network cannot deadlock (Dally and Seitz 1987); with one it may. Dependencies at random
-    intermediate switches count.
+    intermediate switches count. The rings of a table count as one link each, by the first of theirs.
     """
-    return Core(graph, anywhere=table.joined).dependency_cycle(columns(table), lanes, tried)
+    return _core(graph, table).dependency_cycle(columns(table), lanes, tried)
 
 
 def phases_cycle(
@@ -78,9 +82,9 @@ def channel_order(graph: Graph, table: RouteTable, lanes: int = 1) -> NDArray[np
 
     The order proves that no packets can wait for each other in a cycle: on each link a packet waits only for
     later ones. With several ``lanes`` per link, it is of lanes. Links between switches that no packet waits
-    on or for are left out; links to terminals come last.
+    on or for are left out; links to terminals come last. The first link of a ring of the table stands for it.
     """
-    found = Core(graph, anywhere=table.joined).channel_order(columns(table), lanes)
+    found = _core(graph, table).channel_order(columns(table), lanes)
     return None if found is None else np.array(found, np.uint32)
 
 
@@ -197,7 +201,8 @@ def certificate(graph: Graph, table: RouteTable, lanes: int = 1) -> dict[str, An
 
     Ready for JSON: ``links`` has source and target vertex of each link, ``routes`` the channels by switch and
     terminal, then by switch and intermediate switch, ``order`` the channels in which every packet takes them.
-    Channels are pairs of link and lane. Routes that no packet takes are left out.
+    Channels are pairs of link and lane. Routes that no packet takes are left out. ``rings``, if the table has
+    any: the channels of each that is in the order by one of them.
     """
     order = channel_order(graph, table, lanes)
     if order is None:
@@ -213,11 +218,22 @@ def certificate(graph: Graph, table: RouteTable, lanes: int = 1) -> dict[str, An
             group = int(row[place]) >> 1
             routes.append([switch, goals[place], channels[start[group] : start[group + 1]]])
     return {
+        **({} if table.ring_of is None else {"rings": _rings(table.ring_of, set(order.tolist()), lanes)}),
         "vertices": [*graph.switch_names, *graph.terminal_names],
         "links": np.stack([graph.link_source, graph.link_target], axis=1).tolist(),
         "routes": routes,
         "order": np.stack(np.divmod(order.astype(np.int64), lanes), axis=1).tolist(),
     }
+
+
+def _rings(ring: NDArray[np.uint32], ordered: set[int], lanes: int) -> list[list[list[int]]]:
+    """Return the channels of each ring of which one is in the order."""
+    found = [np.flatnonzero(ring == one) for one in np.unique(ring[ring != NONE])]
+    return [
+        [[link, lane] for link in links.tolist() for lane in range(lanes)]
+        for links in found
+        if not ordered.isdisjoint((links[:, None] * lanes + np.arange(lanes)).ravel().tolist())
+    ]
 
 
 def _taken(graph: Graph, table: RouteTable, lanes: int) -> NDArray[np.bool_]:

@@ -16,7 +16,7 @@ from .table import NONE, OWN, RouteTable, RoutingError, Runs, Shared
 from .up_down import shortest_path
 
 ESCAPES = ("escape", "escape-with-room")
-LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "kept-dateline", *ESCAPES)
+LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "kept-dateline", "bubble", *ESCAPES)
 _DATELINES = ("dateline", "wide-dateline", "kept-dateline")
 
 Ints = NDArray[np.int64]
@@ -57,6 +57,7 @@ def divide(
       packets that have the dateline ahead enter again; no cycle can form there.
     * ``kept-dateline``: the half that ``dateline`` gives where a packet enters a ring, until it leaves it.
       ``half``: of the senders of the packets, one of :func:`halves`; None: the table has the lanes of all.
+    * ``bubble``: as ``any``; :func:`in_rings` has its rings.
     * ``escape``: the lowest lane, or the two lowest with a dateline, in dimension order or by up*/down*; the
       other lanes on every shortest path (J. Duato, IEEE Transactions on Parallel and Distributed Systems 4,
       1993). ``escape-with-room`` has the same groups; what is granted of them is up to the switches.
@@ -80,7 +81,7 @@ def divide(
             raise RoutingError(f"the table needs {layers} lanes, and there are {lanes}", "kind")
         sets = np.array_split(every, layers)
         return replace(_regrouped([_Part(table, sets, table.layer)], lanes), layer=None)
-    if lanes == 1 and choice == "any":
+    if lanes == 1 and choice in ("any", "bubble"):
         return table
     if choice in _DATELINES:
         _check_dateline(graph, table, lanes)
@@ -235,11 +236,41 @@ def _follows_rings(graph: Graph, table: RouteTable) -> bool:
     return table.kind == "dimension-order" and _has_rings(graph)
 
 
-def _check_dateline(graph: Graph, table: RouteTable, lanes: int) -> None:
+def in_rings(graph: Graph, table: RouteTable) -> RouteTable:
+    """Return a table in dimension order with its rings, each of one direction, in which a place stays free.
+
+    C. Carrión, R. Beivide, J. Á. Gregorio and F. Vallejo, A flow control mechanism to avoid message deadlock
+    in k-ary n-cube networks, HiPC 1997.
+    """
+    _check_rings("a bubble", graph, table)
+    if len(table.via_switch):
+        raise RoutingError("a bubble does not go with universal routing", "lane_choice")
+    shape = np.asarray(graph.layout["shape"], np.int64)
+    places = np.asarray(graph.layout["coordinates"], np.int64)
+    source, _, direction = _ways(graph, np.arange(graph.links))
+    own = direction < 2 * len(shape)
+    line = places[np.where(own, source, 0)]
+    line[np.arange(graph.links), np.minimum(direction // 2, len(shape) - 1)] = 0
+    key = direction * graph.switches + np.ravel_multi_index(tuple(line.T), tuple(shape))
+    rings = np.full(graph.links, NONE, np.uint32)
+    rings[own] = np.unique(key[own], return_inverse=True)[1]
+    inside = own[table.group_links[table.group_start[:-1]]]
+    if (np.diff(table.group_start.astype(np.int64))[inside] < graph.layout["links_per_edge"]).any():
+        # A free place behind one cable is none to packets for another.
+        message = "with a bubble packets take any of the cables between two switches: write adaptive = true"
+        raise RoutingError(message, "adaptive")
+    return replace(table, ring_of=rings, note=f"{table.kind} with a free place in each ring")
+
+
+def _check_rings(what: str, graph: Graph, table: RouteTable) -> None:
     if not _has_rings(graph):
-        message = f"a dateline is for the rings of a torus; this {graph.family} has none"
+        message = f"{what} is for the rings of a torus; this {graph.family} has none"
         raise RoutingError(f'{message}: write lane_choice = "any"', "lane_choice")
-    _check_order("a dateline", table)
+    _check_order(what, table)
+
+
+def _check_dateline(graph: Graph, table: RouteTable, lanes: int) -> None:
+    _check_rings("a dateline", graph, table)
     if lanes < 2:
         raise RoutingError("a dateline needs two lanes, not one: set technology.lanes", "lane_choice")
 
@@ -301,18 +332,22 @@ def _ordered(
 
 
 def _directions(graph: Graph, table: RouteTable) -> tuple[Ints, Ints, Ints]:
-    """Return, per group, its switch, the next one, and twice the dimension of its ring, plus one if
+    """Return, per group, what :func:`_ways` returns of its first link."""
+    return _ways(graph, table.group_links[table.group_start[:-1]])
+
+
+def _ways(graph: Graph, links: NDArray[Any]) -> tuple[Ints, Ints, Ints]:
+    """Return, per link, its switch, the next one, and twice the dimension of its ring, plus one if
     coordinates ascend; twice the number of dimensions outside rings.
     """
     shape = np.asarray(graph.layout["shape"], np.int64)
     places = np.asarray(graph.layout["coordinates"], np.int64)
-    first = table.group_links[table.group_start[:-1]]
-    source, target = graph.link_source[first], graph.link_target[first]
-    inside = target < graph.switches
-    step = places[np.where(inside, target, source)] - places[source]
+    source, target = graph.link_source[links], graph.link_target[links]
+    inside = (source < graph.switches) & (target < graph.switches)
+    step = places[np.where(inside, target, 0)] - places[np.where(inside, source, 0)]
     dimension = np.argmax(step != 0, axis=1)
     side = shape[dimension]
-    upward = step[np.arange(len(first)), dimension] % side == 1
+    upward = step[np.arange(len(links)), dimension] % side == 1
     # A dimension of two switches is no ring: there is only one edge between them.
     return source, target, np.where(inside & (side > 2), dimension * 2 + upward, 2 * len(shape))
 

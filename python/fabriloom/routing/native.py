@@ -26,7 +26,13 @@ def numbers(values: ArrayLike) -> NDArray[np.uint32]:
 class Core:
     """The compiled core with one graph; its errors name the graph's switches, terminals and links."""
 
-    def __init__(self, graph: Graph, parameter: str | None = "kind", anywhere: bool = False) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        parameter: str | None = "kind",
+        anywhere: bool = False,
+        rings: NDArray[np.uint32] | None = None,
+    ) -> None:
         from .._native import RouteNetwork
 
         self.graph = graph
@@ -34,7 +40,7 @@ class Core:
         ends = numbers(graph.link_source), numbers(graph.link_target)
         limits = SHARED_ABOVE, RUNS_ABOVE
         self._network: Any = self.named(RouteNetwork)(
-            graph.switches, graph.terminals, *ends, *limits, anywhere
+            graph.switches, graph.terminals, *ends, *limits, anywhere, numbers(() if rings is None else rings)
         )
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

@@ -118,6 +118,8 @@ class RouteTable:
     before a packet goes there; None: every packet goes."""
     joined: bool = False
     """Whether packets may come to it at any switch, not only where terminals send."""
+    ring_of: NDArray[np.uint32] | None = None
+    """Per link: its one-way ring, into which packets come only where a place stays free, or ``NONE``."""
     kind: str = ""
     """The rule of the table; "auto" is replaced by the chosen one."""
     note: str = ""

@@ -79,7 +79,8 @@ def _others(scenario: Scenario, compiled: Compiled, enough: list[int]) -> list[d
     lanes = compiled.routes.technology.lanes
     found: list[dict[str, Any]] = [{"kind": kind} for kind in ("shortest-path", "up-star-down-star", "auto")]
     if "shape" in compiled.graph.planes[0].graph.layout:
-        found += [{"kind": "dimension-order", "variant": "minimal", "lane_choice": "dateline"}]
+        minimal = {"kind": "dimension-order", "variant": "minimal"}
+        found += [{**minimal, "lane_choice": choice} for choice in ("dateline", "bubble")]
     settings: list[dict[str, Any]] = [{"routing": one} for one in found]
     if lanes > 1:
         escape = {"kind": "up-star-down-star", "lane_choice": "escape-with-room"}

@@ -231,15 +231,18 @@ class Technology:
             message = f"pause_above_flits is above the {self.input_buffer_chars} flits of the input buffer"
             raise TechnologyError(message, "pause_above_flits", "make it smaller, or the buffer larger")
 
-    def check_whole_packets(self, longest_chars: int, via: bool) -> None:
-        """Raise TechnologyError if a packet with this payload can never get enough credit to start."""
+    def check_whole_packets(self, longest_chars: int, via: bool, places: int = 1) -> None:
+        """Raise TechnologyError if buffers have fewer places for packets with this payload: a packet without
+        one never gets enough credit to start.
+        """
         if self.switching == "wormhole":
             return
         packet = longest_chars + 1 + self.header_chars + (self.via_header_chars if via else 0)
-        least = packet + self.credit_quantum_chars - 1
+        least = places * packet + self.credit_quantum_chars - 1
         if self.input_buffer_chars < least:
             message = f"input_buffer of {self.input_buffer_chars} flits is too small for "
-            message += f"{self.switching}: the longest packet has {packet}"
+            message += self.switching if places == 1 else f"a bubble, which takes {places} packets"
+            message += f": the longest packet has {packet}"
             if self.credit_quantum_chars > 1:
                 message += f", and credits come by {self.credit_quantum_chars}"
             hint = f"give it at least {least} flits, or send shorter packets"

@@ -106,7 +106,7 @@ impl Network {
         let place = waiting.iter().rposition(|&other| other < head).map_or(0, |place| place + 1);
         waiting.insert(place, head);
         // While others wait no lane is free, but for those that are released in this tick, which is an event.
-        if waiting.len() == 1 {
+        if waiting.len() == 1 || self.has_rings() {
             self.groups.touch(group);
         }
     }
@@ -129,8 +129,7 @@ impl Network {
     #[inline(always)]
     pub(super) fn announce(&mut self, lane: u32) {
         let free_at = self.lanes[lane as usize].free_at;
-        let time =
-            if self.room == 0 || free_at == UNKNOWN { free_at } else { free_at.max(self.room_at(lane)) };
+        let time = if self.room == 0 || free_at == UNKNOWN { free_at } else { self.able_at(lane, free_at) };
         let at = &mut self.lanes[lane as usize];
         if time > self.now && time < at.release_due {
             at.release_due = time;
@@ -156,21 +155,18 @@ impl Network {
         self.no_route.map_or(Ok(()), Err)
     }
 
-    /// Returns the lanes of a group that can be granted, in its order.
+    /// Returns the lanes of a group that a head on lane `from` can be granted, in its order; `from` matters with rings.
     #[inline(always)]
-    fn free(&self, group: u32) -> impl Iterator<Item = u32> + Clone {
+    fn free(&self, group: u32, from: u32) -> impl Iterator<Item = u32> + Clone {
         let lanes = self.fabric.group(group).iter().copied();
-        lanes.filter(|&lane| self.lanes[lane as usize].free_at <= self.now && self.has_room(lane))
+        lanes.filter(move |&lane| self.lanes[lane as usize].free_at <= self.now && self.has_room(lane, from))
     }
 
     /// Grants lanes of a group until no head waits or none is free.
     fn serve(&mut self, group: u32) {
         self.groups.rows[group as usize].touched = false;
-        loop {
-            let first = self.free(group).next();
-            let Some(first) = first else { break };
-            let head = self.choose_head(group);
-            let output = self.choose_lane(group, first);
+        while let Some((head, first)) = self.choose(group) {
+            let output = self.choose_lane(group, head.lane, first);
             self.grant(head, output);
             if self.groups.rows[group as usize].waiting.is_empty() {
                 return;
@@ -179,6 +175,35 @@ impl Network {
         for place in 0..self.fabric.group(group).len() {
             self.announce(self.fabric.group(group)[place]);
         }
+    }
+
+    /// Takes the head that is served next if a lane is free, and returns the first one.
+    #[inline(always)]
+    fn choose(&mut self, group: u32) -> Option<(Head, u32)> {
+        if self.has_rings() {
+            return self.choose_able(group);
+        }
+        let first = self.free(group, NONE).next()?;
+        Some((self.choose_head(group), first))
+    }
+
+    /// The same, of the heads for which a lane is free.
+    #[cold]
+    fn choose_able(&mut self, group: u32) -> Option<(Head, u32)> {
+        if self.fabric.group(group).iter().all(|&lane| self.lanes[lane as usize].free_at > self.now) {
+            return None;
+        }
+        let all = std::mem::take(&mut self.groups.rows[group as usize].waiting);
+        let (able, others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|head| self.free(group, head.lane).next().is_some());
+        let is_any = !able.is_empty();
+        self.groups.rows[group as usize].waiting = able;
+        let chosen = is_any.then(|| self.choose_head(group));
+        let waiting = &mut self.groups.rows[group as usize].waiting;
+        waiting.extend(others);
+        waiting.sort_unstable();
+        let head = chosen?;
+        self.free(group, head.lane).next().map(|first| (head, first))
     }
 
     /// Takes the head that is served next.
@@ -215,19 +240,19 @@ impl Network {
         chosen.expect("a head waits").0
     }
 
-    /// Returns the lane that is granted, of which the first free one is known.
+    /// Returns the lane that is granted to a head on lane `from`, of which the first free one is known.
     #[inline(always)]
-    fn choose_lane(&mut self, group: u32, first: u32) -> u32 {
+    fn choose_lane(&mut self, group: u32, from: u32, first: u32) -> u32 {
         match self.groups.rows[group as usize].choice {
             choice::FIRST => first,
             choice::LEAST_RECENT => {
                 let last_grant = |&lane: &u32| self.lanes[lane as usize].last_grant;
-                self.free(group).min_by_key(last_grant).unwrap_or(first)
+                self.free(group, from).min_by_key(last_grant).unwrap_or(first)
             }
             _ => {
-                let count = self.free(group).count() as u32;
+                let count = self.free(group, from).count() as u32;
                 let drawn = self.groups.streams[group as usize].below(count);
-                self.free(group).nth(drawn as usize).unwrap_or(first)
+                self.free(group, from).nth(drawn as usize).unwrap_or(first)
             }
         }
     }

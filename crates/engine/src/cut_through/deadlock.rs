@@ -66,12 +66,13 @@ impl Network {
         let group = self.fabric.group(at.entry >> 1).iter();
         let mut lanes = group.filter(|&&lane| !self.outages.is_down_for_good(self.fabric.link_of(lane)));
         lanes.any(|&lane| {
-            self.holder(lane).is_none_or(|other| marks.fronts[other as usize]) && self.gets_room(lane, marks)
+            let is_held = self.holder(lane).is_some_and(|other| !marks.fronts[other as usize]);
+            !is_held && self.gets_room(lane, at.lane, marks)
         })
     }
 
-    /// Whether a lane will have the credit with which it may be granted.
-    fn gets_room(&self, lane: u32, marks: &Marks) -> bool {
+    /// Whether a lane will have the credit with which it may be granted to a head on lane `from`.
+    fn gets_room(&self, lane: u32, from: u32, marks: &Marks) -> bool {
         let at = &self.lanes[lane as usize];
         let kind = self.kind(at.link);
         // A packet before the wire has its credit, and will be sent.
@@ -79,7 +80,8 @@ impl Network {
             || kind.to_terminal
             || at.first != NONE
             || self.fronts(lane).any(|stay| marks.fronts[stay as usize])
-            || at.departed + self.leaves(lane) >= at.needs_for_grant(kind, self.room)
+            || self.has_rings() && self.gets_places(lane, from)
+            || !self.has_rings() && at.departed + self.leaves(lane) >= at.needs_for_grant(kind, self.room)
     }
 
     /// Returns the packet that holds a lane, if it is not known when it leaves.
@@ -142,7 +144,7 @@ impl Network {
         let lanes = self.fabric.group(at.entry >> 1);
         let mut holders = lanes.iter().filter_map(|&lane| self.holder(lane));
         let held = holders.find(|&other| !marks.fronts[other as usize]).map(Waiting::Front);
-        let full = || lanes.iter().copied().find(|&lane| !self.gets_room(lane, marks));
+        let full = || lanes.iter().copied().find(|&lane| !self.gets_room(lane, at.lane, marks));
         held.or_else(|| full().map(Waiting::Lane))
     }
 }

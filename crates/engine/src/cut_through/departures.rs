@@ -92,10 +92,15 @@ impl Network {
         if needed <= at.departed { 0 } else { self.look_up_credit(lane, needed) }
     }
 
-    /// Whether a lane has the credit with which it may be granted.
+    /// Whether a lane has the credit with which it may be granted to a head on lane `from`.
     #[inline(always)]
-    pub(super) fn has_room(&self, lane: u32) -> bool {
-        self.room == 0 || self.has_credit_for(lane, self.room)
+    pub(super) fn has_room(&self, lane: u32, from: u32) -> bool {
+        self.room == 0
+            || if self.has_rings() {
+                self.has_places(lane, from)
+            } else {
+                self.has_credit_for(lane, self.room)
+            }
     }
 
     /// Whether there is credit for a packet of this length besides what a lane is to send.

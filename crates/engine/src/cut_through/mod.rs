@@ -17,7 +17,8 @@
 //! * an end of packet takes as long as a character, and no header is deleted that has characters.
 //!
 //! With `grant_with_room` a lane is granted no earlier than its release and the credit for the longest packet: both are
-//! looked up in the same way, and one event looks at its groups again.
+//! looked up in the same way, and one event looks at its groups again. With `link_ring` it is granted by places, and not
+//! every head that waits can take a lane that another one can.
 //!
 //! Time-outs, codes and packet distribution end or delay packets in other ways: with these, and without these conditions,
 //! the room `lanes` computes the network, character by character; and so it does from the first fault on that meets a packet.
@@ -37,6 +38,7 @@
 //! | group, arbiter, choice, grant | [`allocate`]: `serve`, `choose_head`, `choose_lane`, `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |
 //! | release | [`input`]: `leave`; [`allocate`]: `release` | `switch.rs`: `leave`, `release` |
 //! | room behind a lane that is granted | [`departures`]: `has_room`, `room_at`; [`allocate`]: `announce` | `wire.rs`: `has_room`, `credit` |
+//! | places in a ring | [`rings`]: `has_places`, `able_at`; [`allocate`]: `choose_able` | `wire.rs`: `has_places`, `place_back` |
 //! | queues per output | [`input`]: `queue_for` | `switch.rs`: `sort_in` |
 //! | dispatch, delivery | [`wire`]: `dispatch`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
 //! | congestion: marked, told, rests | [`congestion`]: `mark`, `notify`, `rests_until` | `congestion.rs`: `mark`, `notify`, `rests_until` |
@@ -55,6 +57,7 @@
 //! | [`departures`] | when characters leave, looked up; credit | `Lane`: `departed`, `crossing` |
 //! | [`input`] | packets arrive, request and leave | `Queue`; `Stay`: `entry`, `queue`, `left`, `from`; `Lane`: `free_at`, `coming` when it is released |
 //! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Groups`; `Stay::out`; `Link`: `waiting`, `wait_ticks`; `Lane`: `granted`, `last`, `coming`, `free_at`, `last_grant`, `release_due`, `crossing` |
+//! | [`rings`] | places behind lanes, and who may come into a ring: reads only | |
 //! | [`pause`] | switches that pause senders | `stores` |
 //! | [`congestion`] | packets that are marked, and ports that rest | `congestion`; `Packet::marked` |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened | `outages`; `Lane`: `free_at`, `departed`, `renewed`; `Link`: `free_at`, `due` |
@@ -80,6 +83,7 @@ mod input;
 mod outages;
 mod parts;
 mod pause;
+mod rings;
 mod state;
 mod wire;
 

@@ -55,8 +55,8 @@ with_programs! {
         store_and_forward: u8,
         /// 1: input buffers have a queue per group; only with `whole_packet_credit`.
         output_queues: u8,
-        /// 1: a lane is granted only with room for the longest packet behind it; only where [`Fabric::is_by_packet`], without
-        /// faults and pause.
+        /// 1: a lane is granted only with room for the longest packet behind it, or by `link_ring`; only where
+        /// [`Fabric::is_by_packet`], without faults and pause.
         grant_with_room: u8,
         /// A packet is marked if a queue for its output has more characters; only with `cct_eighths`, as those below.
         mark_above_chars: u32,
@@ -199,6 +199,9 @@ with_programs! {
         link_deletes_header: u8,
         /// Per link (or empty): 1 if it deletes an address character; a packet has one for each such link of its path.
         link_deletes_address: u8,
+        /// Per link (or empty): its one-way ring, in which it leaves a place free to packets from elsewhere; [`NONE`]: of no
+        /// ring. Only with `grant_with_room`, which then counts places of the longest packet.
+        link_ring: u32,
         /// Per group: its switch.
         group_switch: u32,
         /// Per group and one more: start of its links in `group_links`.

@@ -1,6 +1,6 @@
 //! Lanes of links, and networks that are simulated character by character.
 
-use super::{Fabric, sharing};
+use super::{Fabric, NONE, sharing};
 
 impl Fabric {
     /// Returns the number of lanes of all links.
@@ -51,6 +51,20 @@ impl Fabric {
     /// Whether switches pause senders, instead of giving them credit.
     pub fn has_pause(&self) -> bool {
         !self.link_pause_above.is_empty()
+    }
+
+    /// Returns how many places of the longest packet behind a lane take a head that came on another one, where links are of
+    /// rings: one more than its own if it comes into a ring from elsewhere.
+    pub fn places_for(&self, lane: u32, from: u32) -> u64 {
+        let ring = |lane: u32| self.link_ring[self.link_of(lane) as usize];
+        1 + u64::from(ring(lane) != NONE && ring(lane) != ring(from))
+    }
+
+    /// Returns the places of the longest packet in each input buffer at the end of a link, without what a quantum may hold
+    /// back.
+    pub fn places(&self, link: u32, longest: u64) -> u64 {
+        let (buffer, quantum) = (self.link_input_buffer[link as usize], self.link_quantum[link as usize]);
+        (u64::from(buffer) + 1).saturating_sub(u64::from(quantum)) / longest
     }
 
     /// Returns the number of queues that are made for input buffers before a run: one for each lane, or one for each lane

@@ -1,8 +1,8 @@
 //! Lanes in the twin, compared with results computed by hand.
 
 use crate::scenarios::agree::links;
-use crate::scenarios::build::{C104, Cable, Switch, add_cable, empty, line, send_list, set_route};
-use fabriloom_engine::fabric::{Fabric, arbiter, check, fault_kind, sharing};
+use crate::scenarios::build::{C104, Cable, Switch, add_cable, add_link, empty, line, send_list, set_route};
+use fabriloom_engine::fabric::{Fabric, NONE, arbiter, check, fault_kind, sharing};
 use fabriloom_twin::{Delivery, FlowControl, TwinRun, run};
 
 /// One tick per character, no cable delay, and buffers that never fill.
@@ -336,4 +336,33 @@ fn tables_have_weights_and_a_limit() {
         (f.lane_table_high, f.lane_high_limit_chars) = (1, 4);
     };
     assert_eq!(ruled(rules), [(2, 14), (1, 28), (0, 32)]);
+}
+
+/// In a ring of four switches, terminal 0 sends a packet to 1, whose link is slow, and one to 2; terminal 3 sends one to 2,
+/// too. Behind the link from 0 to 1 there are places for two.
+fn ring_of_four(is_ring: bool) -> Vec<(u32, i64)> {
+    let mut f = empty(&[SWITCH; 4], 4, 4);
+    let cable = Cable { input_buffer: 20, ..FLIT };
+    let inward: Vec<u32> = (0..4).map(|at| add_cable(&mut f, 4 + at, at, cable).1).collect();
+    let onward: Vec<u32> = (0..4).map(|at| add_link(&mut f, at, (at + 1) % 4, cable)).collect();
+    for (switch, terminal) in (0..4).flat_map(|switch| (0..4).map(move |terminal| (switch, terminal))) {
+        let next = if switch == terminal { inward[switch as usize] } else { onward[switch as usize] };
+        set_route(&mut f, switch, terminal, &[next], false);
+    }
+    let slow = inward[1] as usize;
+    (f.link_character_ticks[slow], f.link_end_ticks[slow], f.link_arrival_ticks[slow]) = (50, 50, 50);
+    (f.whole_packet_credit, f.output_queues, f.grant_with_room) = (1, 1, 1);
+    let ring = |link: u32| if is_ring && onward.contains(&link) { 0 } else { NONE };
+    f.link_ring = (0..f.links() as u32).map(ring).collect();
+    send_list(&mut f, &[&[(1, 8, 0), (2, 8, 0)], &[], &[], &[(2, 8, 0)]]);
+    delivered(&counted(&f))
+}
+
+/// The packet of terminal 3 goes on in its ring into the last place at 11, and passes 1 at 12. The second one of terminal 0
+/// comes into the ring when both places are free: the slow link takes a character per 50 ticks from 2 on, so the end of the
+/// first one leaves its buffer at 452. Without rings it takes the place of the packet of terminal 3, whose end leaves at 21.
+#[test]
+fn what_comes_into_a_ring_leaves_a_place() {
+    assert_eq!(ring_of_four(true), [(3, 23), (0, 465), (0, 502)]);
+    assert_eq!(ring_of_four(false), [(3, 23), (0, 34), (0, 502)]);
 }

@@ -98,14 +98,22 @@ class AnyRouting(Section):
     universal: bool = setting("Every packet first goes to a random intermediate switch", False)
     lane_choice: (
         Literal[
-            "any", "destination", "dateline", "wide-dateline", "kept-dateline", "escape", "escape-with-room"
+            "any",
+            "destination",
+            "dateline",
+            "wide-dateline",
+            "kept-dateline",
+            "bubble",
+            "escape",
+            "escape-with-room",
         ]
         | None
     ) = optional(
         "Which lanes of a link a packet may take. any (default): any free lane; destination: lane number = "
         "destination modulo lanes; dateline, wide-dateline, kept-dateline: on a torus, lanes by where the "
-        "link that closes a ring is; escape, escape-with-room: any shortest path, and the lowest lane (two "
-        "on a torus) in dimension order or by up*/down*: [rules](../background/wormhole-model.md#which-lane)"
+        "link that closes a ring is; bubble: any free lane, but into a ring of a torus only where a place "
+        "stays free; escape, escape-with-room: any shortest path, and the lowest lane (two on a torus) in "
+        "dimension order or by up*/down*: [rules](../background/wormhole-model.md#which-lane)"
     )
     high_priority: Annotated[list[Terminal], Field(min_length=1, max_length=4096)] | None = optional(
         "Terminals whose packets are served first wherever several wait for the same output. "

@@ -48,6 +48,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("link_pause_above", f.link_pause_above.len(), if f.has_pause() { links } else { 0 }),
         ("link_pause_until", f.link_pause_until.len(), f.link_pause_above.len()),
         ("link_reverse", f.link_reverse.len(), links),
+        ("link_ring", f.link_ring.len(), any(&f.link_ring, links)),
         ("link_frame_start_ticks", f.link_frame_start_ticks.len(), any(&f.link_frame_start_ticks, links)),
         ("link_frame_end_ticks", f.link_frame_end_ticks.len(), f.link_frame_start_ticks.len()),
         ("link_column_ticks", f.link_column_ticks.len(), any(&f.link_column_ticks, links)),
@@ -163,7 +164,18 @@ fn with_room(f: &Fabric) -> Checked {
             "0, unless packets are computed as one, no link fails and no switch pauses its senders";
         return fail("grant_with_room", 0, 1, expected);
     }
-    Ok(())
+    if f.grant_with_room == 0 && !f.link_ring.is_empty() {
+        return fail("link_ring", 0, f.link_ring[0], "empty without grant_with_room");
+    }
+    let longest = f.longest_chars();
+    let in_ring = |&link: &usize| f.link_ring[link] != NONE;
+    match (0..f.link_ring.len()).filter(in_ring).find(|&link| f.places(link as u32, longest) < 2) {
+        Some(link) => {
+            let expected = "two of the longest packets and a quantum less one, in a ring";
+            fail("link_input_buffer", link, f.link_input_buffer[link], expected)
+        }
+        None => Ok(()),
+    }
 }
 
 /// Refuses congestion control where queues and credit are not counted, and settings that it cannot have.
@@ -384,6 +396,33 @@ fn longest_payload(f: &Fabric) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ring_has_places_for_two_packets() {
+        let with = |grant_with_room: u8, link_ring: u32, link_input_buffer: u32| Fabric {
+            lanes: 1,
+            whole_packet_credit: 1,
+            switches: 1,
+            switch_crossbar_ticks: vec![0],
+            switch_forward_ticks: vec![0],
+            link_source: vec![0],
+            link_target: vec![0],
+            link_character_ticks: vec![1],
+            link_end_ticks: vec![1],
+            link_output_buffer: vec![1],
+            link_quantum: vec![4],
+            link_input_buffer: vec![link_input_buffer],
+            grant_with_room,
+            link_ring: vec![link_ring],
+            ..Fabric::default()
+        };
+        let refused = |f: &Fabric| with_room(f).unwrap_err().to_string();
+        // The longest packet is an end.
+        assert!(with_room(&with(1, 0, 5)).is_ok());
+        assert!(with_room(&with(1, NONE, 4)).is_ok());
+        assert!(refused(&with(1, 0, 4)).contains("two of the longest packets and a quantum less one"));
+        assert!(refused(&with(0, NONE, 5)).contains("empty without grant_with_room"));
+    }
 
     #[test]
     fn runs_are_all_columns_of_each_switch_once() {

@@ -100,7 +100,11 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
     }
     pause(&mut f, seed);
     let is_plain = !f.has_pause() && !f.has_faults() && f.is_by_packet();
-    f.grant_with_room = u8::from(is_plain && draw_for(seed ^ 0x600_3003).chance(40));
+    let room = &mut draw_for(seed ^ 0x600_3003);
+    f.grant_with_room = u8::from(is_plain && room.chance(40));
+    if f.grant_with_room == 1 && room.chance(50) {
+        draw_rings(&mut f, room);
+    }
     check(&f).expect("the generator makes legal networks");
     assert!(f.is_by_packet(), "seed {seed}");
     f
@@ -128,7 +132,7 @@ pub fn with_congestion(fabric: &Fabric, seed: u64) -> Fabric {
 /// The same with links that fail or stop without cutting many packets.
 pub fn with_whole_packets_and_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let f = with_whole_packets(fabric, seed);
-    let f = with_quiet_faults(&Fabric { grant_with_room: 0, ..f }, seed, until);
+    let f = with_quiet_faults(&Fabric { grant_with_room: 0, link_ring: Vec::new(), ..f }, seed, until);
     assert!(f.is_by_packet(), "seed {seed}");
     f
 }
@@ -143,6 +147,19 @@ pub fn by_queue(f: &mut Fabric, seed: u64) -> bool {
     f.via_by_queue = draw.pick(&[1, 1, 2, 31]);
     check(f).expect("a choice by queues");
     true
+}
+
+/// Makes links between switches parts of rings, which need not be closed, with room for two packets or some more.
+fn draw_rings(f: &mut Fabric, draw: &mut Draw) {
+    let longest = longest(f);
+    for link in 0..f.links() {
+        let inside = !f.is_terminal(f.link_source[link]) && !f.is_terminal(f.link_target[link]);
+        f.link_ring.push(if inside { draw.pick(&[0, 0, 1, NONE]) } else { NONE });
+        if f.link_ring[link] != NONE {
+            let least = 2 * longest + f.link_quantum[link] - 1;
+            f.link_input_buffer[link] = least + draw.pick(&[0, 1, longest, 3 * longest]);
+        }
+    }
 }
 
 /// Lets the switches of some networks pause senders.
