@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import fabriloom
 import pytest
 from expects import CASES, put, unpacked
 from fabriloom.compile import compile, silent
@@ -141,6 +142,7 @@ def test_with_settings_leaves_the_original() -> None:
 
 def test_json_schema_accepts_shorthands_and_tables() -> None:
     schema = json_schema()
+    assert schema["$id"] == f"urn:fabriloom:scenario:{fabriloom.__version__}"
     text = json.dumps(schema)
     assert schema["additionalProperties"] is False
     for word in (

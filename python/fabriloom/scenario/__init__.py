@@ -26,7 +26,9 @@ def scenario_of(given: object) -> Scenario:
 
 
 def json_schema() -> dict[str, object]:
-    """Return the JSON Schema of a scenario file, for editors."""
+    """Return the JSON Schema of a scenario file, for editors; its ``$id`` names the version of ours."""
+    from .._native import __version__  # type: ignore[attr-defined]
+
     schema = Scenario.model_json_schema(by_alias=True, mode="validation")
     # Inside, defaults are whole picoseconds and bytes; a file has them with their unit.
     run = schema["properties"]["run"]["default"]
@@ -37,4 +39,5 @@ def json_schema() -> dict[str, object]:
             if field.get("type") == "string" and isinstance(field.get("default"), int):
                 texts = (units.format_time_ps(field["default"]), units.format_bytes(field["default"]))
                 field["default"] = next(text for text in texts if re.match(field["pattern"], text))
-    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
+    number = f"urn:fabriloom:scenario:{__version__}"
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "$id": number, **schema}
