@@ -5,32 +5,32 @@ target vertex; ``routes``, the channels by which packets leave a vertex for a de
 destination, [[link, lane], ...]]``; and ``order``, all channels ``[link, lane]`` that packets wait on or for.
 A destination that is itself left by routes is a switch on the way: from there a packet goes on to any other.
 A packet that holds a channel waits only for a later one, so no packets wait for each other in a cycle.
-Channels of one of the ``rings``, if there are any, count as one: some place in the ring is free, and a packet
-behind it can take it on any channel. The switches see to that: what comes into a ring leaves it a place.
+Of ``rings``, if there are any, each has the channels of its hops in turn. They count as one: a place in the
+ring is free, and a packet behind it can take it on any channel of the next hop. The switches have to see to
+that: what comes into a ring leaves it a place.
 """
 
 import json
-import math
 import sys
 
 
 def fault(part):
     """Return what is wrong with a part, or None: every packet takes channels in its order."""
-    links, place, circle, ways, onward = part["links"], {}, {}, {}, {}
+    links, place, goes_on, ways, onward, total = part["links"], {}, {}, {}, {}, 0
     for at, (link, lane) in enumerate(part["order"]):
         if place.setdefault((link, lane), at) != at:
             return f"channel {link}, lane {lane} is in the order twice"
-    for number, ring in enumerate(set(map(tuple, ring)) for ring in part.get("rings", [])):
-        ends, named = {tuple(links[link]) for link, _ in ring}, ring & place.keys()
-        after, walk = dict(ends), [min(ends)[0]]
-        for _ in after:
-            walk.append(after.get(walk[-1]))
-        if walk[0] != walk[-1] or {len(after), len(set(walk))} != {len(ends)}:
-            return f"ring {number} is not one circle"
-        if len(named) != 1 or ring & circle.keys():
+    for number, ring in enumerate(part.get("rings", [])):
+        hops = [set(map(tuple, hop)) for hop in ring]
+        for hop, ahead in zip(hops, hops[1:] + hops[:1], strict=True):
+            meet = {links[link][1] for link, _ in hop} | {links[link][0] for link, _ in ahead}
+            if not hop or len(meet) > 1:
+                return f"ring {number} is not one circle"
+            goes_on.update(dict.fromkeys(hop, ahead))
+        channels, total = set().union(*hops), total + sum(map(len, hops))
+        if len(channels & place.keys()) != 1 or len(goes_on) != total:
             return f"ring {number} is not in the order once, or has channels of another"
-        place |= dict.fromkeys(ring, place[named.pop()])
-        circle |= dict.fromkeys(ring, number)
+        place |= dict.fromkeys(channels, place[(channels & place.keys()).pop()])
     for vertex, destination, channels in part["routes"]:
         if (vertex, destination) in ways:
             return f"two routes from {vertex} to {destination}"
@@ -42,17 +42,14 @@ def fault(part):
     for (vertex, destination), channels in ways.items():
         if destination not in middle:
             onward.setdefault(vertex, set()).update(channels)
-    hops = {}
-    for channel, number in circle.items():
-        hops.setdefault((links[channel[0]][0], number), set()).add(channel)
     for (vertex, destination), channels in ways.items():
         for channel in channels:
             after = links[channel[0]][1]
             wanted = onward.get(after, ()) if after == destination else ways.get((after, destination), ())
-            hop = hops.get((after, circle.get(channel)), set())
-            free = hop if after != destination and hop <= set(wanted) else set()
+            ahead = goes_on.get(channel, set())
+            free = ahead if after != destination and ahead <= set(wanted) else set()
             for further in sorted(set(wanted) - free):
-                if not place.get(channel, math.inf) < place.get(further, -1):
+                if channel not in place or place[channel] >= place.get(further, -1):
                     return f"from {vertex} to {destination}: {further} may be waited for on {channel}"
     return None
 

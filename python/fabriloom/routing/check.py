@@ -202,7 +202,7 @@ def certificate(graph: Graph, table: RouteTable, lanes: int = 1) -> dict[str, An
     Ready for JSON: ``links`` has source and target vertex of each link, ``routes`` the channels by switch and
     terminal, then by switch and intermediate switch, ``order`` the channels in which every packet takes them.
     Channels are pairs of link and lane. Routes that no packet takes are left out. ``rings``, if the table has
-    any: the channels of each that is in the order by one of them.
+    any: for each that is in the order by one channel, the channels of its hops.
     """
     order = channel_order(graph, table, lanes)
     if order is None:
@@ -218,7 +218,7 @@ def certificate(graph: Graph, table: RouteTable, lanes: int = 1) -> dict[str, An
             group = int(row[place]) >> 1
             routes.append([switch, goals[place], channels[start[group] : start[group + 1]]])
     return {
-        **({} if table.ring_of is None else {"rings": _rings(table.ring_of, set(order.tolist()), lanes)}),
+        **({} if table.ring_of is None else {"rings": _rings(graph, table.ring_of, order, lanes)}),
         "vertices": [*graph.switch_names, *graph.terminal_names],
         "links": np.stack([graph.link_source, graph.link_target], axis=1).tolist(),
         "routes": routes,
@@ -226,14 +226,21 @@ def certificate(graph: Graph, table: RouteTable, lanes: int = 1) -> dict[str, An
     }
 
 
-def _rings(ring: NDArray[np.uint32], ordered: set[int], lanes: int) -> list[list[list[int]]]:
-    """Return the channels of each ring of which one is in the order."""
-    found = [np.flatnonzero(ring == one) for one in np.unique(ring[ring != NONE])]
-    return [
-        [[link, lane] for link in links.tolist() for lane in range(lanes)]
-        for links in found
-        if not ordered.isdisjoint((links[:, None] * lanes + np.arange(lanes)).ravel().tolist())
-    ]
+def _rings(
+    graph: Graph, ring: NDArray[np.uint32], order: NDArray[np.uint32], lanes: int
+) -> list[list[list[list[int]]]]:
+    """Return the channels of each ring of which one is in the order, hop after hop."""
+    found = []
+    for one in np.unique(ring[order // lanes]):
+        hops: dict[int, list[int]] = {}
+        for link in np.flatnonzero(ring == one).tolist() if one != NONE else []:
+            hops.setdefault(int(graph.link_source[link]), []).append(link)
+        at, way = min(hops, default=0), []
+        for _ in hops:
+            way.append([[link, lane] for link in hops[at] for lane in range(lanes)])
+            at = int(graph.link_target[hops[at][0]])
+        found.append(way)
+    return [way for way in found if way]
 
 
 def _taken(graph: Graph, table: RouteTable, lanes: int) -> NDArray[np.bool_]:
