@@ -178,7 +178,7 @@ def test_only_our_own_scripts_may_run(pages: dict[str, str], kind: str) -> None:
     assert policy is not None
     assert policy.startswith("default-src 'none'")
     scripts = [attributes for tag, attributes in reader.elements if tag == "script"]
-    assert len(scripts) == 7
+    assert len(scripts) == 8
     charts, fabrics, maps, *running = reader.scripts
     assert isinstance(json.loads(charts), list)
     assert isinstance(json.loads(fabrics), list)
