@@ -256,6 +256,11 @@ def test_a_page_runs_what_its_sliders_say(packed: Any, wasm: Path, running: Brow
     tab.click("#beside")
     tab.until("trying?.length === 2")
     agrees(tab.js("trying[1]"), run(load(ROOT / f"scenarios/{name}.toml").with_settings(EDGES)))
+    data = "{ recording: { data: { from_ns, until_ns } } }"
+    shown = f"laboratory.player.views().map(({data}) => [from_ns, from_ns + until_ns])"
+    (begin, end), (other_begin, other_end) = tab.js(shown)
+    assert end == pytest.approx(other_end)
+    assert max(begin, other_begin) < 0.9 * end, "both are seen until one of them stands still"
     assert not tab.complaints
 
 

@@ -91,13 +91,20 @@ const finished = async (input, more, events, own, enough = () => false) => {
   return columnsOf(run.finish());
 };
 
-// One run of the settings of `place`, and the same again with its packets recorded.
+// One run of the settings of `place`.
 const ranAt = async (place, own) => {
   const input = parts(place), arrays = Object.assign({}, ...input.map(columnsOf)), began = performance.now();
-  const native = await finished(input, [], EVENTS, own), took = performance.now() - began, newest = STUCK.includes(native.end_reason);
-  const hops = [numberColumn("run.hops", KEPT_HOPS)], enough = newest ? undefined : (run) => run.packetHops() >= MOST_ROWS;
-  const again = await finished(input, hops, RECORDED_EVENTS, own, enough), shown = recorded(again, arrays, lab, newest);
-  return { native, took, tick_ns: arrays.tick_ps / 1000, shown: { ...shown, buffer_ns: variant(place).buffer_ns } };
+  const native = await finished(input, [], EVENTS, own);
+  return { place, input, arrays, native, took: performance.now() - began, tick_ns: arrays.tick_ps / 1000 };
+};
+
+// The same again with its packets recorded: the first ones, or the last before a time.
+const recordedAt = async ({ place, input, arrays, native, tick_ns }, end_ns, own) => {
+  const newest = end_ns < Infinity, more = [numberColumn("run.hops", KEPT_HOPS)];
+  if (newest && native.end_time_ticks * tick_ns > end_ns) more.push(numberColumn("run.until", Math.floor(end_ns / tick_ns)), numberColumn("run.warmup", 0));
+  const replaced = new Set(more.map(nameOf)), enough = newest ? undefined : (run) => run.packetHops() >= MOST_ROWS;
+  const again = await finished(input.filter((part) => !replaced.has(nameOf(part))), more, RECORDED_EVENTS, own, enough);
+  return { ...recorded(again, arrays, lab, newest), buffer_ns: variant(place).buffer_ns };
 };
 
 // ---- what the buttons do ----
@@ -118,6 +125,9 @@ const run = () => doing(async (own) => {
   await loaded();
   const before = viewed(), sides = [];
   for (const place of places) sides.push(await ranAt(place, own));
+  // Two fabrics are shown at the same time: before the first of them stands still, if one does.
+  const end_ns = Math.min(...sides.map(({ native, tick_ns }) => (STUCK.includes(native.end_reason) ? native.end_time_ticks * tick_ns : Infinity)));
+  for (const side of sides) side.shown = await recordedAt(side, end_ns, own);
   state.live = sides.map(({ native, tick_ns }) => told(native, tick_ns));
   globalThis.trying = sides.map(({ native, tick_ns }) => measured(native, tick_ns));
   showNames();
