@@ -187,6 +187,21 @@ def test_five_thousand_packets_are_less_than_3_megabytes(tmp_path: Path) -> None
     assert out.stat().st_size < MOST_BYTES
 
 
+def test_two_fabrics_are_seen_at_the_same_time(tmp_path: Path) -> None:
+    """One deadlocks after milliseconds, and the other one runs on."""
+    stuck = SCENARIOS / "teaching-torus-deadlock.toml"
+    text = stuck.read_text(encoding="utf-8").replace('variant = "minimal"', 'variant = "no-edge-transit"')
+    free, out = written(tmp_path, "free.toml", text), tmp_path / "two.html"
+    said = replayed(stuck, free, "--out", out, code=3)
+    assert said.count("The network deadlocked") == 1
+    assert "time limit" not in said
+    first, other = data_of(out.read_text(encoding="utf-8"))["replays"]
+    ends = [one["from_ns"] + one["until_ns"] for one in (first, other)]
+    assert ends[0] == pytest.approx(ends[1])
+    assert (bool(first["cycle"]), bool(other["cycle"])) == (True, False)
+    assert max(first["from_ns"], other["from_ns"]) < 0.9 * ends[0]
+
+
 def test_the_page_saves_the_file_that_the_command_writes(tab: Tab, tmp_path: Path) -> None:
     tab.click("#run")
     tab.until(DONE)

@@ -13,12 +13,15 @@ _MOST = 2
 def with_replay(report: str, shown: Iterable[tuple[Scenario, Results | None, str]]) -> str:
     """Return a report with a replay of one run or of the first two, where their networks can be drawn."""
     sides: list[Side] = []
+    scenarios: list[Scenario] = []
     for one in shown:
         side = replay_file.side_in_report(*one) if len(sides) < _MOST else None
         if side is not None and side.replay["rows"]:
             sides.append(side)
+            scenarios.append(one[0])
     if not sides:
         return report
+    sides = replay_file.on_one_clock(scenarios, sides, lambda _: None)
     said = " ".join(side.replay["said"] for side in sides)
     return fabric.with_replay(report, replay_file.replay_html(sides), said)
 

@@ -24,7 +24,7 @@ from . import limits
 from .choices import Chosen, chosen
 from .limits import Refusal
 from .live import Live, describe, title_of
-from .recording import record
+from .recording import record, together
 
 Emit = Callable[[dict[str, Any]], None]
 
@@ -100,15 +100,19 @@ def do_replay(job: Mapping[str, Any], emit: Emit, stop: threading.Event) -> None
     These are the last packets before the end, or those from a given time on.
     """
     clock = Clock(stop, limits.RUN_S)
-    scenarios = _named(job).values()
     since_ps = None if job["from_ms"] is None else round(job["from_ms"] * 1e9)
-    for side, scenario in enumerate(scenarios):
+    scenarios, recordings = list(_named(job).values()), []
+
+    def told(share: float) -> None:
+        emit({"type": "recording", "share": min(1.0, (len(recordings) + share) / len(scenarios))})
+
+    for scenario in scenarios:
         limits.check_size(graph_of(scenario))
-
-        def told(share: float, side: int = side) -> None:
-            emit({"type": "recording", "share": (side + share) / len(scenarios)})
-
-        emit({"type": "replay", "side": side, **record(scenario, since_ps, clock.check, told)})
+        recordings.append(record(scenario, since_ps, clock.check, told))
+    if since_ps is None:
+        recordings = together(scenarios, recordings, clock.check, told)
+    for side, one in enumerate(recordings):
+        emit({"type": "replay", "side": side, **one})
     emit({"type": "done", "why": clock.why(), "report": Path(job["report"]).is_file()})
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -59,6 +59,30 @@ def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], 
     results = run(compiled, progress, hops=_KEPT, hops_since_ps=since_ps or 0)
     shown = recording(results, since_ps)
     return {**shown, **around(compiled), "outages": outages(compiled, shown)}
+
+
+def together(
+    scenarios: Sequence[Scenario], recordings: list[dict[str, Any]], check: Callable[[], None], told: Told
+) -> list[dict[str, Any]]:
+    """Return the recordings of fabrics on one clock: where their times do not meet, with the last packets
+    before the time at which one of them is deadlocked, or else the first of them ends.
+    """
+
+    def span(one: Mapping[str, Any]) -> tuple[float, float]:
+        return one["from_ns"], one["from_ns"] + one["until_ns"]
+
+    begin, end = span(min(recordings, key=lambda one: (not one["cycle"], span(one)[1])))
+    if all(span(one)[0] < end and span(one)[1] > begin for one in recordings):
+        return recordings
+
+    def before_it(scenario: Scenario) -> dict[str, Any]:
+        until_ps = min(round(end * 1e3), scenario.run.duration_ps)
+        shorter = scenario.with_settings({"run.duration": f"{until_ps} ps", "run.warmup": "0 ns"})
+        found = record(shorter, None, check, told)
+        return {**found, "said": _said(found, len(found["packets"]))}  # the run went on
+
+    sides = zip(scenarios, recordings, strict=True)
+    return [one if one["cycle"] else before_it(scenario) for scenario, one in sides]
 
 
 def around(compiled: Compiled) -> dict[str, Any]:

@@ -21,7 +21,7 @@ from ..scenario import Scenario
 from ..simulate import Progress, run
 from . import limits
 from .live import Live, pictured
-from .recording import Told, record
+from .recording import Told, record, together
 
 _OF_RUN = (
     *("busy", "carried", "columns", "facts", "end", "bad", "verdict"),
@@ -73,6 +73,13 @@ def side_of(
     if since_ps is None:
         since_ps = -1 if reason in STUCK else 0
     return _side(scenario, compiled, since_ps, told, live.end(results))
+
+
+def on_one_clock(scenarios: Sequence[Scenario], sides: Sequence[Side], told: Told) -> list[Side]:
+    """Return the sides of fabrics with packets of times that meet."""
+    recordings = [side.replay for side in sides]
+    found = together([one.alone() for one in scenarios], recordings, lambda: None, told)
+    return [replace(side, replay=one) for side, one in zip(sides, found, strict=True)]
 
 
 def side_in_report(scenario: Scenario, results: Results | None = None, name: str = "") -> Side | None:

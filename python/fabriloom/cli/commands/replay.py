@@ -36,7 +36,8 @@ def replay(
             "--from",
             "TIME",
             'The packets from this time of the run on, such as "20 us", or "end" for the last ones; if '
-            "not given, from the beginning, or the last ones of a run that got stuck.",
+            "not given, from the beginning, or the last ones of a run that got stuck, and those of the "
+            "other one before that time.",
         ),
     ] = None,
     out: Annotated[Path, path_option("--out", "FILE.html", "The file to write.")] = Path("replay.html"),
@@ -48,7 +49,7 @@ def replay(
     check_file(out, force, "--out", "a replay is HTML", HTML)
     since_ps = _since(since)
     try:
-        sides = [_side(call.scenario(path), since_ps) for path in files]
+        sides = _sides([call.scenario(path) for path in files], since_ps)
     except limits.Refusal as refusal:
         raise Mistake(str(refusal)) from None
     size = write_file(out, replay_file.replay_html(sides))
@@ -66,6 +67,14 @@ def _since(text: str | None) -> int | None:
         return _END if text == "end" else units.parse_time_ps(text)
     except ValueError as error:
         raise Mistake(f'--from {text}: {error}; or "end" for the last packets') from None
+
+
+def _sides(scenarios: list[Scenario], since_ps: int | None) -> list[Side]:
+    sides = [_side(one, since_ps) for one in scenarios]
+    if since_ps is not None:
+        return sides
+    with bars.bar("Recording") as bar:
+        return replay_file.on_one_clock(scenarios, sides, bar.share)
 
 
 def _side(scenario: Scenario, since_ps: int | None) -> Side:
