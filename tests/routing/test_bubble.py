@@ -14,6 +14,8 @@ from fabriloom.cli import check_certificate
 from fabriloom.compile import Compiled, compile
 from fabriloom.studies import route_choices
 
+from .common import proved
+
 LONGEST = 8
 """Flits of the longest packet drawn here, with header and end."""
 
@@ -62,12 +64,7 @@ def end_of(scenario: Scenario | Compiled) -> str:
 def test_no_drawn_torus_deadlocks_but_without_the_rule(seeds: Callable[[int], Iterator[int]]) -> None:
     count = stuck = 0
     for count, seed in enumerate(seeds(40), 1):  # noqa: B007
-        scenario = drawn(seed)
-        compiled = compile(scenario)
-        parts = route_choices.proofs(compiled)
-        assert parts is not None, seed
-        assert compiled.deadlock.free, seed
-        assert [check_certificate.fault(part) for part in parts] == [None] * len(parts), seed
+        compiled = proved(drawn(seed), seed)
         assert end_of(compiled) in ("time_limit", "saturated"), seed
         compiled.arrays["link_ring"][:] = routing.NONE
         stuck += end_of(compiled) == "deadlocked"

@@ -12,6 +12,8 @@ from fabriloom.cli import check_certificate
 from fabriloom.compile import compile
 from fabriloom.studies import route_choices
 
+from .common import proved
+
 WHOLE = {"preset": "generic", "switching": "virtual-cut-through", "lane_sharing": "packet"}
 
 
@@ -59,11 +61,7 @@ def drawn(seed: int) -> Scenario:
 def test_what_can_escape_never_deadlocks(seeds: Callable[[int], Iterator[int]]) -> None:
     for seed in seeds(16):
         scenario = drawn(seed)
-        compiled = compile(scenario)
-        parts = route_choices.proofs(compiled)
-        assert parts is not None, seed
-        assert compiled.deadlock.free, seed
-        assert [check_certificate.fault(part) for part in parts] == [None] * len(parts), seed
+        proved(scenario, seed)
         summary = run(scenario).summary
         assert summary["end"]["reason"] in ("time_limit", "saturated"), (seed, summary["end"])
         assert summary["packets"]["delivered"] > 100, seed
