@@ -192,6 +192,8 @@ def test_two_fabrics_are_seen_at_the_same_time(tmp_path: Path) -> None:
     stuck = SCENARIOS / "teaching-torus-deadlock.toml"
     text = stuck.read_text(encoding="utf-8").replace('variant = "minimal"', 'variant = "no-edge-transit"')
     free, out = written(tmp_path, "free.toml", text), tmp_path / "two.html"
+    text += '[[fault]]\ncable = "s(0,0)>s(0,1)"\nat = "15 ms"\n'  # after all that is shown
+    written(tmp_path, "free.toml", text)
     said = replayed(stuck, free, "--out", out, code=3)
     assert said.count("The network deadlocked") == 1
     assert "time limit" not in said
@@ -200,6 +202,16 @@ def test_two_fabrics_are_seen_at_the_same_time(tmp_path: Path) -> None:
     assert ends[0] == pytest.approx(ends[1])
     assert (bool(first["cycle"]), bool(other["cycle"])) == (True, False)
     assert max(first["from_ns"], other["from_ns"]) < 0.9 * ends[0]
+
+
+def test_a_fabric_without_packets_is_shown_beside_another(tmp_path: Path) -> None:
+    flow = (
+        'pattern = { kind = "flows", flows = [{ source = 0, target = 1, rate = "1 MB/s", start = "9 ms" }] }'
+    )
+    idle, out = written(tmp_path, "idle.toml", SMALL.replace("load = 0.3", flow)), tmp_path / "two.html"
+    said = replayed(idle, SCENARIOS / "teaching-torus-deadlock.toml", "--out", out, "--force", code=3)
+    assert "No packet was under way" in said
+    assert "No packet was under way" in replayed(idle, "--out", out, "--force")
 
 
 def test_the_page_saves_the_file_that_the_command_writes(tab: Tab, tmp_path: Path) -> None:

@@ -12,16 +12,15 @@ _MOST = 2
 
 def with_replay(report: str, shown: Iterable[tuple[Scenario, Results | None, str]]) -> str:
     """Return a report with a replay of one run or of the first two, where their networks can be drawn."""
-    sides: list[Side] = []
-    scenarios: list[Scenario] = []
+    found: list[tuple[Scenario, Side]] = []
     for one in shown:
-        side = replay_file.side_in_report(*one) if len(sides) < _MOST else None
+        side = replay_file.side_in_report(*one) if len(found) < _MOST else None
         if side is not None and side.replay["rows"]:
-            sides.append(side)
-            scenarios.append(one[0])
-    if not sides:
+            found.append((one[0], side))
+    if not found:
         return report
-    sides = replay_file.on_one_clock(scenarios, sides, lambda _: None)
+    sides = [side for _, side in found]
+    sides = replay_file.on_one_clock([scenario for scenario, _ in found], sides, lambda _: None)
     said = " ".join(side.replay["said"] for side in sides)
     return fabric.with_replay(report, replay_file.replay_html(sides), said)
 

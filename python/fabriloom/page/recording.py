@@ -35,8 +35,15 @@ _EVERY_S = 0.2
 Told = Callable[[float], None]
 
 
-def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], told: Told) -> dict[str, Any]:
-    """Run a scenario again and return the paths of its packets, from a time on or of the last ones.
+def record(
+    scenario: Scenario,
+    since_ps: int | None,
+    check: Callable[[], None],
+    told: Told,
+    until_ps: int | None = None,
+) -> dict[str, Any]:
+    """Run a scenario again and return the paths of its packets, from a time on or of the last ones, before
+    the end of the run or ``until_ps``.
 
     Recording does not change the run. ``told`` is called with the finished fraction; ``check`` raises
     KeyboardInterrupt to end the run.
@@ -49,6 +56,8 @@ def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], 
         if time.monotonic() > next_s:
             told(state.share if since_ps is None else min(1.0, state.simulated_ps / max(since_ps, 1)))
             next_s = time.monotonic() + _EVERY_S
+        if until_ps is not None and state.simulated_ps >= until_ps:
+            raise KeyboardInterrupt
         if since_ps is None or state.simulated_ps < since_ps:
             return
         before = state.packet_hops if before is None else before
@@ -57,7 +66,7 @@ def record(scenario: Scenario, since_ps: int | None, check: Callable[[], None], 
 
     compiled = compile(scenario)
     results = run(compiled, progress, hops=_KEPT, hops_since_ps=since_ps or 0)
-    shown = recording(results, since_ps)
+    shown = recording(results, since_ps, until_ps=until_ps)
     return {**shown, **around(compiled), "outages": outages(compiled, shown)}
 
 
@@ -72,17 +81,10 @@ def together(
         return one["from_ns"], one["from_ns"] + one["until_ns"]
 
     begin, end = span(min(recordings, key=lambda one: (not one["cycle"], span(one)[1])))
-    if all(span(one)[0] < end and span(one)[1] > begin for one in recordings):
+    if all(span(one)[0] <= end and span(one)[1] >= begin for one in recordings):
         return recordings
-
-    def before_it(scenario: Scenario) -> dict[str, Any]:
-        until_ps = min(round(end * 1e3), scenario.run.duration_ps)
-        shorter = scenario.with_settings({"run.duration": f"{until_ps} ps", "run.warmup": "0 ns"})
-        found = record(shorter, None, check, told)
-        return {**found, "said": _said(found, len(found["packets"]))}  # the run went on
-
     sides = zip(scenarios, recordings, strict=True)
-    return [one if one["cycle"] else before_it(scenario) for scenario, one in sides]
+    return [one if one["cycle"] else record(its, None, check, told, round(end * 1e3)) for its, one in sides]
 
 
 def around(compiled: Compiled) -> dict[str, Any]:
@@ -111,7 +113,9 @@ def outages(compiled: Compiled, shown: Mapping[str, Any]) -> list[list[float | i
     return found[:_MOST_OUTAGES]
 
 
-def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -> dict[str, Any]:
+def recording(
+    results: Results, since_ps: int | None = None, most: int = HOPS, until_ps: int | None = None
+) -> dict[str, Any]:
     """Return every stay of a packet on a link, in ns from the first shown moment, as columns of equal length.
 
     ``packet`` numbers what moves as one, -1 for echoes. ``kind`` is 0 for packets and requests, 1 for
@@ -130,7 +134,7 @@ def recording(results: Results, since_ps: int | None = None, most: int = HOPS) -
         {name: values[which] for name, values in rows.items()}
         for which in (rows["kind"] == _LOST, rows["kind"] == _CODE, rows["kind"] < _LOST)
     )
-    rows, first, last = _shown(moved, results, since_ps, most)
+    rows, first, last = _shown(moved, results, since_ps, until_ps, most)
     tick_ns, count = results.tick_ps / 1000, len(rows["begin"])
     ended = last == int(native["end_time_ticks"])
     shown = {"from_ns": first * tick_ns, "until_ns": (last - first) * tick_ns, "rows": count, "cycle": []}
@@ -210,11 +214,17 @@ def _distributions(results: Results) -> list[str]:
 
 
 def _shown(
-    rows: Mapping[str, NDArray[Any]], results: Results, since_ps: int | None, most: int
+    rows: Mapping[str, NDArray[Any]],
+    results: Results,
+    since_ps: int | None,
+    until_ps: int | None,
+    most: int,
 ) -> tuple[dict[str, NDArray[Any]], int, int]:
     """Return the shown rows, ordered by their begin, and the first and the last shown tick."""
     begin, end = rows["begin"], rows["end"]
     first, last = int((since_ps or 0) // results.tick_ps), int(results.native["end_time_ticks"])
+    if until_ps is not None:
+        last = min(last, int(until_ps // results.tick_ps))
     # The engine knows undisturbed moves ahead of its clock; moves that begin after the end are not shown.
     order = np.argsort(begin, kind="stable")
     order = order[begin[order] <= last]
