@@ -108,6 +108,24 @@ const reaching = (() => {
   const warmest = (stops, warmth) => stops.map((shape) => [warmth(linksOf(shape)), shape])
     .sort((a, b) => b[0] - a[0]).map(([, shape]) => shape);
 
+  // A drawing for a file of its own: with its size, and in the colours that a style sheet gives it, which it then lacks.
+  const copied = (svg) => {
+    const { width, height } = svg.getBoundingClientRect(), copy = svg.cloneNode(true), plain = "[fill], [stroke]", twins = copy.querySelectorAll(plain);
+    svg.querySelectorAll(plain).forEach((shape, at) => {
+      const { fill, stroke } = getComputedStyle(shape);
+      Object.assign(twins[at].style, { fill, stroke });
+    });
+    copy.setAttribute("width", width);
+    copy.setAttribute("height", height);
+    return copy;
+  };
+  const textOf = (svg) => new XMLSerializer().serializeToString(svg);
+  const imageOf = async (svg) => {
+    const image = Object.assign(new Image(), { src: `data:image/svg+xml;charset=utf-8,${encodeURIComponent(textOf(svg))}` });
+    await image.decode();
+    return image;
+  };
+
   // Makes a drawing react. `warmth(links)` ranks shapes; `point(shape, x, y)` shows the values of the shape under the
   // pointer, or hides them if there is none; `open(shape, event)` and `close()` do what Enter or a click and Escape do.
   const reach = (place, { warmth, point, open, close }) => {
@@ -172,5 +190,5 @@ const reaching = (() => {
     tip.style.top = Math.max(4, y - box.y + (y - box.y + tip.offsetHeight + 24 > box.height ? -tip.offsetHeight - 12 : 14)) + "px";
   };
 
-  return { linksOf, drawnIn, reach, limitIn, put, ink, shade, tint, tone, turned };
+  return { linksOf, drawnIn, reach, limitIn, put, ink, shade, tint, tone, turned, copied, textOf, imageOf };
 })();

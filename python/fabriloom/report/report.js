@@ -113,8 +113,7 @@
   drawn.forEach(({ chart, place }) => {
     const head = ["curve", chart.x.label, chart.y.label, "low", "high", "point"];
     const rows = () => chart.series.flatMap(({ name, points }) => points.map((point) => [name, ...head.slice(1).map((_, at) => point[at])]));
-    const pictures = saving.pictures(() => place.querySelector("svg"), () => style("--card"));
-    saving.offer(place, "chart", { CSV: () => saving.csv([head, ...rows()]), ...pictures });
+    saving.offer(place, "chart", { CSV: () => saving.csv([head, ...rows()]), ...saving.pictures(place) });
   });
 
   // A drawn fabric whose links have values: select the value that sets the colour, and click on a link to show all.
@@ -202,8 +201,8 @@
   const fabrics = JSON.parse(document.getElementById("fabrics").textContent);
   document.querySelectorAll(".fabric").forEach((place, number) => {
     const below = fabrics[number] ? place.nextElementSibling : place;
-    // Drawings have the colours of paper; those of large fabrics are no SVG.
-    if (!fabrics[number]?.large) saving.offer(below, "drawing", saving.pictures(() => place.querySelector("svg"), () => "#ffffff"));
+    // Drawings of large fabrics are no SVG.
+    if (!fabrics[number]?.large) saving.offer(below, "drawing", saving.pictures(place));
     if (fabrics[number]) { (fabrics[number].large ? fabricOfLines : fabric)(place, fabrics[number]); return; }
     reaching.turned.push(() => reaching.tone(place));
     reaching.tone(place);

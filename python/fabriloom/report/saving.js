@@ -1,4 +1,5 @@
 "use strict";
+/* global reaching */
 // Saves what a report shows: tables and the points of charts for spreadsheets, charts and drawings as pictures.
 const saving = (() => {
   const SCALE = 2;
@@ -8,23 +9,19 @@ const saving = (() => {
   const quoted = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
   const csv = (rows) => new Blob([rows.map((row) => row.map((cell) => quoted(plain(String(cell ?? "")))).join(",") + "\n").join("")], { type: "text/csv" });
 
-  // A drawing in a file of its own: with its size, and a colour behind it.
-  const alone = (drawing, paper) => {
-    const { width, height } = drawing.getBoundingClientRect(), copy = drawing.cloneNode(true);
-    const behind = document.createElementNS("http://www.w3.org/2000/svg", "rect");
-    const [x, y, wide, high] = (copy.getAttribute("viewBox") ?? `0 0 ${width} ${height}`).split(/[ ,]+/);
-    const set = (element, values) => Object.entries(values).forEach(([name, value]) => element.setAttribute(name, value));
-    set(copy, { width, height, viewBox: `${x} ${y} ${wide} ${high}` });
-    set(behind, { x, y, width: wide, height: high, fill: paper });
+  // A drawing with the colour of the page behind it.
+  const onPaper = (drawing) => {
+    const copy = reaching.copied(drawing), behind = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    const [x, y, width, height] = (copy.getAttribute("viewBox") ?? `0 0 ${copy.getAttribute("width")} ${copy.getAttribute("height")}`).split(/[ ,]+/);
+    Object.entries({ x, y, width, height, fill: reaching.ink("--card") }).forEach(([name, value]) => behind.setAttribute(name, value));
+    copy.setAttribute("viewBox", [x, y, width, height].join(" "));
     copy.prepend(behind);
-    return { text: new XMLSerializer().serializeToString(copy), width, height };
+    return copy;
   };
-  const svg = (drawing, paper) => new Blob([alone(drawing, paper).text], { type: "image/svg+xml" });
-  const png = async (drawing, paper) => {
-    const { text, width, height } = alone(drawing, paper), image = new Image(), canvas = document.createElement("canvas");
-    image.src = "data:image/svg+xml," + encodeURIComponent(text);
-    await image.decode();
-    Object.assign(canvas, { width: SCALE * width, height: SCALE * height });
+  const svg = (drawing) => new Blob([reaching.textOf(onPaper(drawing))], { type: "image/svg+xml" });
+  const png = async (drawing) => {
+    const image = await reaching.imageOf(onPaper(drawing)), canvas = document.createElement("canvas");
+    Object.assign(canvas, { width: SCALE * image.width, height: SCALE * image.height });
     canvas.getContext("2d").drawImage(image, 0, 0, canvas.width, canvas.height);
     return new Promise((done) => canvas.toBlob(done));
   };
@@ -48,6 +45,6 @@ const saving = (() => {
     });
     element.after(...buttons);
   };
-  const pictures = (drawing, paper) => ({ SVG: () => svg(drawing(), paper()), PNG: () => png(drawing(), paper()) });
+  const pictures = (place) => ({ SVG: () => svg(place.querySelector("svg")), PNG: () => png(place.querySelector("svg")) });
   return { csv, offer, pictures };
 })();

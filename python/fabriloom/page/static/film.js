@@ -7,25 +7,11 @@ export const canFilm = () => Boolean(globalThis.MediaRecorder?.isTypeSupported("
 
 // A drawing as an image; rendered again only after it was zoomed or redrawn.
 class Backdrop {
-  // What the style sheet colours is coloured in the copy, which has none.
-  dress(svg, copy) {
-    const plain = "[fill], [stroke]", twins = copy.querySelectorAll(plain);
-    svg.querySelectorAll(plain).forEach((shape, at) => {
-      const { fill, stroke } = getComputedStyle(shape);
-      Object.assign(twins[at].style, { fill, stroke });
-    });
-  }
-
   async fresh(svg) {
     const { width, height } = svg.getBoundingClientRect(), of = `${svg.getAttribute("viewBox")} ${width} ${height} ${svg.outerHTML.length} ${reaching.ink("--card")}`;
     if (of === this.of) return;
     this.of = of;
-    const copy = svg.cloneNode(true), image = new Image();
-    this.dress(svg, copy);
-    for (const [name, value] of Object.entries({ width, height, xmlns: "http://www.w3.org/2000/svg" })) copy.setAttribute(name, value);
-    image.src = `data:image/svg+xml;charset=utf-8,${encodeURIComponent(new XMLSerializer().serializeToString(copy))}`;
-    await image.decode();
-    this.image = image;
+    this.image = await reaching.imageOf(reaching.copied(svg));
   }
 }
 
