@@ -24,12 +24,17 @@ const bytes = decoded(lab.bytes), column = (at) => bytes.subarray(lab.starts[at]
 const places = [lab.sliders.map(({ at }) => at)];
 const variant = (place) => lab.variants[place.filter((_, number) => !lab.sliders[number].columns).join(",")];
 
+// Columns with others in the place of those of their names.
+const replaced = (given, others) => {
+  const names = new Set(others.map(nameOf));
+  return [...given.filter((part) => !names.has(nameOf(part))), ...others];
+};
+
 // The columns of some settings. What is a column alone, or a number such as the seed, replaces that of the variant.
 const parts = (place) => {
   const own = lab.sliders.flatMap(({ columns }, number) => (columns ? [column(columns[place[number]])] : []));
   if (lab.seed !== null) own.push(numberColumn("seed", Number($("seed").value) || 0));
-  const replaced = new Set(own.map(nameOf));
-  return [...[...lab.common, ...variant(place).columns].map(column).filter((part) => !replaced.has(nameOf(part))), ...own];
+  return replaced([...lab.common, ...variant(place).columns].map(column), own);
 };
 
 const controlsOf = (side, among) => lab.sliders.flatMap(({ label, part, ordered, texts }, number) => (among.includes(part)
@@ -78,8 +83,8 @@ class Left extends Error {}
 const stay = (own) => { if (own !== turn) throw new Left(); };
 
 // Runs to the end, or until `enough`, with turns for the page in between.
-const finished = async (input, more, events, own, enough = () => false) => {
-  const run = await Run.of(await loaded(), [...input, ...more]);
+const finished = async (input, events, own, enough = () => false) => {
+  const run = await Run.of(await loaded(), input);
   let shown = performance.now();
   while (!run.advance(events) && !enough(run)) {
     if (performance.now() - shown < FRAME_MS) continue;
@@ -94,7 +99,7 @@ const finished = async (input, more, events, own, enough = () => false) => {
 // One run of the settings of `place`.
 const ranAt = async (place, own) => {
   const input = parts(place), arrays = Object.assign({}, ...input.map(columnsOf)), began = performance.now();
-  const native = await finished(input, [], EVENTS, own);
+  const native = await finished(input, EVENTS, own);
   return { place, input, arrays, native, took: performance.now() - began, tick_ns: arrays.tick_ps / 1000 };
 };
 
@@ -102,8 +107,8 @@ const ranAt = async (place, own) => {
 const recordedAt = async ({ place, input, arrays, native, tick_ns }, end_ns, own) => {
   const newest = end_ns < Infinity, more = [numberColumn("run.hops", KEPT_HOPS)];
   if (newest && native.end_time_ticks * tick_ns > end_ns) more.push(numberColumn("run.until", Math.floor(end_ns / tick_ns)), numberColumn("run.warmup", 0));
-  const replaced = new Set(more.map(nameOf)), enough = newest ? undefined : (run) => run.packetHops() >= MOST_ROWS;
-  const again = await finished(input.filter((part) => !replaced.has(nameOf(part))), more, RECORDED_EVENTS, own, enough);
+  const enough = newest ? undefined : (run) => run.packetHops() >= MOST_ROWS;
+  const again = await finished(replaced(input, more), RECORDED_EVENTS, own, enough);
   return { ...recorded(again, arrays, lab, newest), buffer_ns: variant(place).buffer_ns };
 };
 
@@ -151,7 +156,7 @@ const curve = () => doing(async (own) => {
       const place = [number, ...others];
       if (!variant(place)) continue;
       const input = parts(place), [{ tick_ps }] = input.map(columnsOf).filter((one) => "tick_ps" in one);
-      state.points[side].push(point(await finished(input, [], EVENTS, own), tick_ps / 1000, number, load, lab.waits));
+      state.points[side].push(point(await finished(input, EVENTS, own), tick_ps / 1000, number, load, lab.waits));
       showNames();
       showCurve(runAt);
       status(`${number + 1} of ${lab.loads.length} loads are finished.`);
