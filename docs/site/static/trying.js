@@ -24,7 +24,7 @@ const bytes = decoded(lab.bytes), column = (at) => bytes.subarray(lab.starts[at]
 const places = [lab.sliders.map(({ at }) => at)];
 const variant = (place) => lab.variants[place.filter((_, number) => !lab.sliders[number].columns).join(",")];
 
-// Columns with others in the place of those of their names.
+// Columns, with others instead of those that have their names.
 const replaced = (given, others) => {
   const names = new Set(others.map(nameOf));
   return [...given.filter((part) => !names.has(nameOf(part))), ...others];
