@@ -370,7 +370,7 @@ class LinkRoutes:
         """Return warnings about a network that can be computed."""
         room = congestion.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
         lanes = [*promised(self.technology), *slots_by_chance(self.technology, arrays)]
-        return [*room, *congestion.cut_where_paused(arrays), *lanes]
+        return [*self.network.roundings(), *room, *congestion.cut_where_paused(arrays), *lanes]
 
     def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
         """Return warnings about the results of a run."""
