@@ -67,7 +67,7 @@ class Rank:
     def run(self, arrivals: list[tuple[int, int, int]]) -> None:
         """Take the messages that arrive (time, source, tag) and go on until nothing can happen."""
         now, arrivals = 0, sorted(arrivals, reverse=True)
-        self._offer(now, [place for place, left in enumerate(self.left) if not left])
+        self._offer([place for place, left in enumerate(self.left) if not left])
         self._advance(now)
         while True:
             times = [one[0] for one in self.at if one] + self.returns[:1] + [one[0] for one in arrivals[-1:]]
@@ -78,7 +78,7 @@ class Rank:
                 heapq.heappop(self.returns)
                 self.out -= 1
             while arrivals and arrivals[-1][0] == now:
-                self._arrive(now, *arrivals.pop()[1:])
+                self._arrive(*arrivals.pop()[1:])
             self._advance(now)
 
     def _advance(self, now: int) -> None:
@@ -122,39 +122,38 @@ class Rank:
         else:
             self.at[stream] = (now + (self.host.receive if one.kind == "recv" else one.time), place)
         if one.kind != "recv":
-            self._release(now, place, beginning=True)
+            self._offer(self._freed(place, beginning=True))
 
     def _end(self, now: int, place: int) -> None:
         self.ended[place] = now
-        self._release(now, place, beginning=False)
+        self._offer(self._freed(place, beginning=False))
 
-    def _release(self, now: int, place: int, beginning: bool) -> None:
+    def _freed(self, place: int, beginning: bool) -> list[int]:
+        """Return what waits for nothing more, in the order of the program."""
         free: list[int] = []
         for follower, one in enumerate(self.operations):
             waits = one.beginnings if beginning else one.ends
             self.left[follower] -= waits.count(place)
             if place in waits and not self.left[follower]:
                 free.append(follower)
-        self._offer(now, free)
+        return free
 
-    def _offer(self, now: int, free: list[int]) -> None:
-        """Make operations ready, in the order of the program; post receives."""
-        for place in free:
+    def _offer(self, free: list[int]) -> None:
+        """Make operations ready, and post receives, whose beginning may free others: they come next."""
+        for place in free:  # the list grows in the loop
             one = self.operations[place]
             if one.kind != "recv":
                 self.ready[one.stream].append(place)
                 continue
+            free += self._freed(place, beginning=True)
             found = next((m for m in self.unexpected if _fits(one, *m)), None)
             if found is None:
                 self.posted.append(place)
             else:
                 self.unexpected.remove(found)
                 self.ready[one.stream].append(place)
-        for place in free:
-            if self.operations[place].kind == "recv":
-                self._release(now, place, beginning=True)
 
-    def _arrive(self, now: int, source: int, tag: int) -> None:
+    def _arrive(self, source: int, tag: int) -> None:
         taker = next((place for place in self.posted if _fits(self.operations[place], source, tag)), None)
         if taker is None:
             self.unexpected.append((source, tag))
