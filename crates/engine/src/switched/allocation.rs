@@ -10,7 +10,6 @@ use std::hint::cold_path;
 use unheld::Unheld;
 
 use super::link::Link;
-use super::routes::Routes;
 use super::state::{Event, UNKNOWN};
 use crate::fabric::{Fabric, NONE, arbiter, choice};
 use crate::kernel::Time;
@@ -428,10 +427,10 @@ impl Port {
         (self.switch, self.entry)
     }
 
-    /// Looks up the route of a head that will request, for its class.
+    /// Notes the route entry of a head that will request.
     #[inline(always)]
-    pub fn look_up(&mut self, routes: &Routes, fabric: &Fabric, class: u32) {
-        self.entry = routes.entry(fabric, self.switch, class);
+    pub fn note(&mut self, entry: u32) {
+        self.entry = entry;
     }
 
     /// Returns the group that the head waits for, or [`NONE`].

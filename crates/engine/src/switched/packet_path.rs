@@ -95,6 +95,7 @@ impl Network {
             target: packet.target,
             length: packet.length,
             created: packet.created,
+            dispatch: packet.dispatch,
             started: UNKNOWN,
             mark: packet.mark,
             number: packet.number,
@@ -385,7 +386,13 @@ impl Beside<'_> {
     #[inline(always)]
     pub fn ask_at(&mut self, at: &mut Link, link: u32, class: u32, time: Time) {
         at.input.ask();
-        at.port.look_up(self.routes, self.fabric, class);
+        let (switch, _) = at.port.route();
+        let entry = self.routes.entry(self.fabric, switch, class);
+        let entry = self.fabric.drawn(entry, switch, class, || {
+            let PacketState { source, dispatch, .. } = self.packets[at.worm(at.head(), self.crowd).packet];
+            (source, dispatch)
+        });
+        at.port.note(entry);
         self.schedule(Event::Request(link), time);
     }
 }

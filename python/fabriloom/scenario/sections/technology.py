@@ -59,7 +59,9 @@ class AnyTechnology(Section):
     arbiter: Arbiter | None = optional(
         "Which of the packets that wait for the same group of links is served first"
     )
-    group_choice: GroupChoice | None = optional("Which free link of a group a packet takes")
+    group_choice: GroupChoice | None = optional(
+        "Which free link of a group a packet takes; drawn: each draws one, free or not, and waits for it"
+    )
 
     preset_file: FileName | None = optional(
         "File of fabriloom fit whose table [technology] gives the settings that are not written here"
