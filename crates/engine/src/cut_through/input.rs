@@ -16,10 +16,12 @@ impl Network {
         } else {
             self.routes.entry(&self.fabric, switch, class)
         };
-        let entry = self.fabric.drawn(entry, switch, class, || {
+        let entry = if self.fabric.draws() {
             let Packet { source, dispatch, .. } = self.packets[packet];
-            (source, dispatch)
-        });
+            self.fabric.drawn(entry, switch, class, (source, dispatch))
+        } else {
+            entry
+        };
         if entry == NONE {
             self.no_route = Some((switch, class));
             return;

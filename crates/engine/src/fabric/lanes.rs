@@ -1,7 +1,5 @@
 //! Lanes of links, and networks that are simulated character by character.
 
-use std::hint::cold_path;
-
 use super::{Fabric, NONE, sharing};
 use crate::kernel::{Time, random::drawn_for};
 
@@ -38,19 +36,20 @@ impl Fabric {
         ends.map_or(&[], |ends| &self.group_parts[ends[0] as usize..ends[1] as usize])
     }
 
+    /// Whether packets draw parts of groups.
+    #[inline]
+    pub fn draws(&self) -> bool {
+        !self.group_part_start.is_empty()
+    }
+
     /// Returns the entry of a class at a switch for a packet, by its source and the tick of its dispatch: of its group, or
     /// of the part that it draws.
-    #[inline(always)]
-    pub fn drawn(&self, entry: u32, switch: u32, class: u32, packet: impl FnOnce() -> (u32, Time)) -> u32 {
-        if self.group_part_start.is_empty() {
-            return entry;
-        }
-        cold_path();
+    #[cold]
+    pub fn drawn(&self, entry: u32, switch: u32, class: u32, (source, dispatch): (u32, Time)) -> u32 {
         let parts = self.parts(entry >> 1);
         if parts.is_empty() {
             return entry;
         }
-        let (source, dispatch) = packet();
         let at = (u64::from(switch) << 32) + u64::from(class);
         let place = drawn_for([self.seed, at, u64::from(source), dispatch as u64], parts.len() as u32);
         (parts[place as usize] << 1) + (entry & 1)

@@ -69,7 +69,7 @@ impl Stream {
     }
 }
 
-/// Draws uniformly from `0..limit` for whoever has these numbers: the same whenever, and however often, it is drawn.
+/// Draws uniformly from `0..limit` by some numbers: the same for these, at any time and again.
 pub fn drawn_for(numbers: [u64; 4], limit: u32) -> u32 {
     // Each step is one of SplitMix64 (G. L. Steele, D. Lea and C. H. Flood, 2014).
     let drawn = numbers.into_iter().fold(0, |state, number| {

@@ -10,6 +10,7 @@ use std::hint::cold_path;
 use unheld::Unheld;
 
 use super::link::Link;
+use super::routes::Routes;
 use super::state::{Event, UNKNOWN};
 use crate::fabric::{Fabric, NONE, arbiter, choice};
 use crate::kernel::Time;
@@ -427,10 +428,15 @@ impl Port {
         (self.switch, self.entry)
     }
 
-    /// Notes the route entry of a head that will request.
+    /// Looks up the route of a head that will request, for its class.
     #[inline(always)]
-    pub fn note(&mut self, entry: u32) {
-        self.entry = entry;
+    pub fn look_up(&mut self, routes: &Routes, fabric: &Fabric, class: u32) {
+        self.entry = routes.entry(fabric, self.switch, class);
+    }
+
+    /// Draws the part of its group that the head will request.
+    pub fn draw(&mut self, fabric: &Fabric, class: u32, packet: (u32, Time)) {
+        self.entry = fabric.drawn(self.entry, self.switch, class, packet);
     }
 
     /// Returns the group that the head waits for, or [`NONE`].

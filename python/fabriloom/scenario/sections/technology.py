@@ -307,7 +307,7 @@ class Generic(SwitchedLinks):
     )
     input_queues: InputQueues | None = optional(
         "fifo: an input buffer is one queue per lane; per-output: one queue per group of output "
-        "links (virtual output queues), not with wormhole"
+        "links (virtual output queues; output-queued with crossbar = fast), not with wormhole"
     )
     pause_above_flits: Annotated[int, Field(ge=0, le=2**20)] | None = optional(
         "An input buffer that holds more flits of complete packets pauses its sender, which learns it after "
