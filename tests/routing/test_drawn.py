@@ -83,7 +83,7 @@ def test_without_a_choice_of_links_it_says_so() -> None:
     assert not any("drawn" in warning for warning in compile(scenario()).warnings)
 
 
-@pytest.mark.parametrize("lane_choice", ["escape", "escape-with-room", "bubble"])
+@pytest.mark.parametrize("lane_choice", ["escape", "escape-with-room"])
 def test_not_where_a_packet_must_be_able_to_take_any(lane_choice: str) -> None:
     torus = {"kind": "torus", "shape": [3, 3], "links_per_edge": 2}
     routing = {"kind": "dimension-order", "variant": "minimal", "lane_choice": lane_choice}
