@@ -1,4 +1,4 @@
-"""A packet draws a link of its group, and waits for it."""
+"""A packet waits for one link of its group: one that it draws, or its source's."""
 
 from __future__ import annotations
 
@@ -75,6 +75,56 @@ def test_a_bound_has_every_input_wait_for_the_same_link() -> None:
     more = drawn.asked(own, links, 0) - first.asked(own, links, 0)
     assert more == sum(held.values()) - held[own] > 0
     assert drawn.delay(0) >= first.delay(0) + more
+
+
+TREES: dict[str, Table] = {
+    "of three levels": {"kind": "fat_tree", "arity": 4, "levels": 3},
+    "thinner above": {"kind": "xgft", "children": [4, 4, 3], "parents": [1, 2, 2]},
+    "with parallel cables": {
+        "kind": "clos",
+        "terminals": 32,
+        "terminals_per_switch": 8,
+        "centre_switches": 4,
+    },
+}
+
+
+@pytest.mark.parametrize("tree", TREES.values(), ids=TREES)
+def test_all_packets_of_a_source_go_up_by_the_same_links(tree: Table) -> None:
+    """s-mod-k: and each link up serves as many sources as the others of its level."""
+    found = compile(scenario("source", tree))
+    graph, arrays = found.graph, found.arrays
+    level = np.asarray(graph.layout["levels"])
+    assert len(arrays["group_parts"])
+    sources = [set[int]() for _ in range(graph.links)]
+    for source in range(graph.terminals):
+        for target in range(graph.terminals):
+            switch = int(graph.terminal_entry_switches[source])
+            own = list[int]()
+            while switch < graph.switches:
+                own.append(link_of(arrays, switch, target, source))
+                switch = int(graph.link_target[own[-1]])
+            assert switch == graph.switches + target
+            for link in own[:-1]:
+                if level[graph.link_target[link]] > level[graph.link_source[link]]:
+                    sources[link].add(source)
+    inner = graph.switch_links
+    up = inner[level[graph.link_target[inner]] > level[graph.link_source[inner]]]
+    for height in range(int(level.max())):
+        shares = {len(sources[link]) for link in up.tolist() if level[graph.link_source[link]] == height}
+        assert len(shares) == 1, (height, shares)
+
+
+def link_of(arrays: Table, switch: int, target: int, source: int) -> int:
+    """The link that a packet takes, from the columns of the engine."""
+    classes = len(arrays["route"]) // len(arrays["switch_choice"])
+    group = int(arrays["route"][switch * classes + int(arrays["terminal_class"][target])]) >> 1
+    first, last = arrays["group_part_start"][group : group + 2]
+    if last > first:
+        place = source // int(arrays["group_part_sources"][group]) % int(last - first)
+        group = int(arrays["group_parts"][first + place])
+    (lane,) = arrays["group_links"][slice(*arrays["group_start"][group : group + 2])]
+    return int(lane)
 
 
 def test_without_a_choice_of_links_it_says_so() -> None:

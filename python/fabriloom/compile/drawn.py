@@ -1,4 +1,4 @@
-"""Groups of which each packet draws one link: ``group_choice = "drawn"``."""
+"""Groups of which each packet waits for one link: ``group_choice = "drawn"`` and ``"source"``."""
 
 from __future__ import annotations
 
@@ -6,18 +6,50 @@ from itertools import pairwise
 
 import numpy as np
 
+from ..topology import Graph
+from ..topology.graph import Ints
 from .columns import Arrays, u32
 
-NOTHING_DRAWN = (
-    'group_choice = "drawn" has no effect: by this routing every packet has one link at each switch; '
-    "choose one that gives it several"
-)
-"""A warning."""
+ONE_EACH = ("drawn", "source")
+"""The choices of a link before it is known which are free."""
 
 
-def parts_of(arrays: Arrays) -> Arrays:
+def without_parts(choice: str, arrays: Arrays) -> list[str]:
+    """Return a warning if packets have no link to choose."""
+    if choice not in ONE_EACH or len(arrays["group_parts"]):
+        return []
+    message = f'group_choice = "{choice}" has no effect: by this routing every packet has one link at each '
+    return [f"{message}switch; choose one that gives it several"]
+
+
+def sources_in_a_row(graph: Graph) -> Ints:
+    """Return, per switch, how many sources in a row take the same link of a group.
+
+    In a tree the sources whose packets come up to a switch have taken the same turns below, so they lie as
+    many apart as the switches below have had links to choose from: this is s-mod-k. Elsewhere it is 1.
+    """
+    found = np.full(graph.switches, graph.ports // graph.terminals)
+    for plane in graph.planes:
+        levels = plane.graph.layout.get("levels")
+        if levels is None:
+            continue
+        links, level = plane.graph.switch_links, np.asarray(levels)
+        source, target = plane.graph.link_source[links], plane.graph.link_target[links]
+        up = level[target] > level[source]
+        source, target = source[up], target[up]
+        ways = np.bincount(source, minlength=plane.graph.switches)
+        own = found[plane.first_switch : plane.first_switch + plane.graph.switches]
+        for height in range(1, int(level.max()) + 1):
+            here = level[target] == height
+            own[target[here]] = own[source[here]] * ways[source[here]]
+    return found
+
+
+def parts_of(arrays: Arrays, sources: Ints | None = None) -> Arrays:
     """Return the columns of all groups with those of their parts, the lanes of each link of a group of
     several; none if there is no such group.
+
+    ``sources``: per switch, how many in a row take the same part; None: parts are drawn.
     """
     start, lanes = arrays["group_start"].tolist(), int(arrays["lanes"])
     entries, switch = arrays["group_links"].tolist(), arrays["group_switch"].tolist()
@@ -49,4 +81,5 @@ def parts_of(arrays: Arrays) -> Arrays:
         "group_all": np.append(spread, np.zeros(more, np.uint8)) if spread.any() else arrays["group_all"],
         "group_part_start": u32(part_start + [len(parts)] * more),
         "group_parts": u32(parts),
+        "group_part_sources": u32([] if sources is None else sources[switch]),
     }

@@ -14,7 +14,7 @@ from fabriloom.technology.lanes import TURNS, LaneRules
 Crossbar = Literal["fast", "link-rate", "clock"]
 FlowControl = Literal["matched", "average", "ignored"]
 Arbiter = Literal["fifo", "round-robin", "fixed", "random", "oldest-first"]
-GroupChoice = Literal["first", "least-recent", "random", "drawn"]
+GroupChoice = Literal["first", "least-recent", "random", "drawn", "source"]
 LaneSharing = Literal["flit", "packet", "frame"]
 LaneArbiter = Literal["round-robin", "fixed", "reserved", "weighted"]
 Switching = Literal["wormhole", "virtual-cut-through", "store-and-forward"]

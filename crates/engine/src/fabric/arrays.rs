@@ -214,6 +214,8 @@ with_programs! {
         group_part_start: u32,
         /// Parts of all groups: groups, of which each packet draws one that it waits for instead.
         group_parts: u32,
+        /// Per group (or empty: packets draw by chance): how many sources in a row take the same part.
+        group_part_sources: u32,
         /// Per distribution (numbered after the ports) and one more: start of its ports (or empty).
         distribution_start: u32,
         /// Ports of all distributions.

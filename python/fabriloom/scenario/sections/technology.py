@@ -60,7 +60,8 @@ class AnyTechnology(Section):
         "Which of the packets that wait for the same group of links is served first"
     )
     group_choice: GroupChoice | None = optional(
-        "Which free link of a group a packet takes; drawn: each draws one, free or not, and waits for it"
+        "Which free link of a group a packet takes; drawn: each draws one, free or not, and waits for "
+        "it; source: the same with one by the number of its source (s-mod-k in a fat tree)"
     )
 
     preset_file: FileName | None = optional(

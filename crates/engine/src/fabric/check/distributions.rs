@@ -1,7 +1,7 @@
 //! Checks of packets that go to several ports at once, or draw a part of their group.
 
 use super::wormhole::any;
-use super::{Checked, Shapes, ascending, below, fail, known};
+use super::{Checked, Shapes, ascending, below, between, fail, known};
 use crate::fabric::{Fabric, NONE};
 
 /// Refuses distributions that do not end at their ports, parts of other groups, and unsupported combinations.
@@ -24,13 +24,19 @@ pub fn check(f: &Fabric) -> Checked {
 pub fn shapes(f: &Fabric) -> Shapes {
     let groups = if f.group_all.is_empty() { 0 } else { f.groups() };
     let parts = any(&f.group_part_start, f.groups() + 1);
-    vec![("group_all", f.group_all.len(), groups), ("group_part_start", f.group_part_start.len(), parts)]
+    let sources = any(&f.group_part_sources, f.groups());
+    vec![
+        ("group_all", f.group_all.len(), groups),
+        ("group_part_start", f.group_part_start.len(), parts),
+        ("group_part_sources", f.group_part_sources.len(), sources),
+    ]
 }
 
 /// Refuses parts that have other lanes than their group, or parts of their own.
 fn parts(f: &Fabric) -> Checked {
     ascending("group_part_start", &f.group_part_start, f.group_parts.len())?;
     below("group_parts", &f.group_parts, f.groups(), "a group")?;
+    between("group_part_sources", &f.group_part_sources, 1, u32::MAX, "a number of sources")?;
     for group in 0..f.groups() as u32 {
         let is_of = |part: u32| f.group(part).iter().all(|lane| f.group(group).contains(lane));
         let fits = |part: u32| is_of(part) && f.parts(part).is_empty() && !f.takes_all(group);

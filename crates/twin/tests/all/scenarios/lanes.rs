@@ -271,7 +271,7 @@ pub fn with_classes(fabric: &Fabric, seed: u64) -> Option<Fabric> {
     Some(f)
 }
 
-/// Lets packets draw one of several parts of some groups; None if no group has several lanes. Nothing else may change the
+/// Lets packets take one of several parts of some groups, by chance or by their source; None if no group has several lanes. Nothing else may change the
 /// groups after it.
 pub fn with_parts(fabric: &Fabric, seed: u64) -> Option<Fabric> {
     let draw = &mut draw_for(seed ^ 0x0d2a_0211);
@@ -287,6 +287,9 @@ pub fn with_parts(fabric: &Fabric, seed: u64) -> Option<Fabric> {
         f.group_part_start.push(f.group_parts.len() as u32);
     }
     f.group_part_start.resize(f.groups() + 1, f.group_parts.len() as u32);
+    if draw.chance(30) {
+        f.group_part_sources = (0..f.groups()).map(|_| draw.between(1, 3)).collect();
+    }
     check(&f).expect("the generator makes legal parts");
     (!f.group_parts.is_empty()).then_some(f)
 }
