@@ -375,7 +375,8 @@ class LinkRoutes:
         room = congestion.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
         lanes = [*promised(self.technology), *slots_by_chance(self.technology, arrays)]
         drawn = self.technology.group_choice == "drawn" and not len(arrays["group_parts"])
-        return [*room, *congestion.cut_where_paused(arrays), *lanes, *([NOTHING_DRAWN] if drawn else [])]
+        doubtful = [*lanes, *([NOTHING_DRAWN] if drawn else [])]
+        return [*self.network.roundings(), *room, *congestion.cut_where_paused(arrays), *doubtful]
 
     def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
         """Return warnings about the results of a run."""
