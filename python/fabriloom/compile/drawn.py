@@ -61,10 +61,11 @@ def parts_of(arrays: Arrays, sources: Ints | None = None) -> Arrays:
         known.setdefault(groups[group], group)
     parts, part_start = list[int](), [0]
     for group, whole in enumerate(groups[:]):
-        links = sorted({lane // lanes for lane in whole}, key=[lane // lanes for lane in whole].index)
-        if len(links) > 1 and not spread[group]:
-            for link in links:
-                own = tuple(lane for lane in whole if lane // lanes == link)
+        by_link: dict[int, list[int]] = {}
+        for lane in whole:
+            by_link.setdefault(lane // lanes, []).append(lane)
+        if len(by_link) > 1 and not spread[group]:
+            for own in map(tuple, by_link.values()):
                 if own not in known:
                     known[own] = len(groups)
                     groups.append(own)
@@ -74,11 +75,12 @@ def parts_of(arrays: Arrays, sources: Ints | None = None) -> Arrays:
     if not parts:
         return {}
     more = len(groups) - len(spread)
+    all_spread = np.append(spread, np.zeros(more, np.uint8))
     return {
         "group_switch": u32(switch),
         "group_start": u32([0, *np.cumsum([len(group) for group in groups])]),
         "group_links": u32([lane for group in groups for lane in group]),
-        "group_all": np.append(spread, np.zeros(more, np.uint8)) if spread.any() else arrays["group_all"],
+        "group_all": all_spread if len(arrays["group_all"]) else arrays["group_all"],
         "group_part_start": u32(part_start + [len(parts)] * more),
         "group_parts": u32(parts),
         "group_part_sources": u32([] if sources is None else sources[switch]),
