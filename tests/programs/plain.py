@@ -74,9 +74,6 @@ class Rank:
             if not times or min(times) == BLOCKED:
                 return
             now = int(min(times))
-            while self.returns and self.returns[0] == now:
-                heapq.heappop(self.returns)
-                self.out -= 1
             while arrivals and arrivals[-1][0] == now:
                 self._arrive(*arrivals.pop()[1:])
             self._advance(now)
@@ -85,6 +82,9 @@ class Rank:
         """Let each stream run as far as it can, in the order of their numbers, until none goes on."""
         moved = True
         while moved:
+            while self.returns and self.returns[0] <= now:
+                heapq.heappop(self.returns)
+                self.out -= 1
             steps = [self._step(now, stream) for stream in range(len(self.at))]
             moved = any(steps)
 
