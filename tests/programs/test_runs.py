@@ -449,6 +449,19 @@ def test_the_longest_of_those_that_are_chosen_counts(topology: dict[str, Any]) -
     assert found.summary["requirements"]["count"] == 4
 
 
+@pytest.mark.parametrize("preset", ["infiniband-4x-edr", "ethernet-100g", "ds-link-c104"])
+def test_the_bound_counts_the_packets_into_which_messages_are_cut(preset: str) -> None:
+    """8000 B are packets of 2048 B and one of 1856 B, none of them padded, though 2000 B would be."""
+    program = {"kind": "level-3", "sources": [0], "targets": [1], "fragment": "8 kB", "events": 200}
+    sections: dict[str, Any] = {
+        "topology": {"kind": "crossbar", "terminals": 2},
+        "technology": {"preset": preset},
+    }
+    bound = inspect(scenario(program, **sections))["channel_load"]["accepted_mbytes_per_s_bound"]
+    carried = results(program, **sections).summary["messages"]["mbytes_per_s"]
+    assert 0.99 * bound < carried < bound
+
+
 def test_a_message_that_never_arrives_is_late() -> None:
     program = operations(
         t0=["send 1 1 kB", "flush"],

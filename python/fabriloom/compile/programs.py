@@ -293,12 +293,17 @@ class Messages:
     def mean_packet(self, arrays: Arrays) -> tuple[float, float]:
         """Return the mean payload of packets of messages, in bytes and in characters, which count full."""
         _, _, size, count = self.programs.demand()
-        mean_bytes = float(arrays["message_packet_bytes"])
-        if len(size):
-            small = size < arrays["message_small_below_bytes"]
-            packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
-            mean_bytes = float((size * count).sum() / (-(-size // packet) * count).sum())
-        return mean_bytes, self.routes.technology.payload_chars(round(mean_bytes))
+        chars = self.routes.technology.payload_chars
+        usual = int(arrays["message_packet_bytes"])
+        if not len(size):
+            return float(usual), chars(usual)
+        small = size < arrays["message_small_below_bytes"]
+        packet = np.where(small, arrays["message_small_packet_bytes"], usual)
+        # Packets are full but for the last one of a message; the padding of the mean is not the mean padding.
+        lengths, place = np.unique(np.concatenate([packet, size % packet]), return_inverse=True)
+        number = np.concatenate([size // packet, size % packet > 0]) * np.tile(count, 2)
+        share = np.bincount(place.ravel(), weights=number) / number.sum()
+        return float(share @ lengths), float(share @ [chars(length) for length in lengths.tolist()])
 
 
 def _settings(scenario: Scenario, protocol: dict[str, Any]) -> dict[str, Any]:

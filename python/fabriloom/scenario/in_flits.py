@@ -63,20 +63,29 @@ _CYCLES = {
 """Settings of links of characters, and those of links of flits that say the same."""
 
 
-def in_cycles(name: str, table: Any) -> str:
-    """Return what to write for a setting where times are cycles and sizes flits; empty for others."""
+def in_cycles(name: str, table: Any, written: str) -> str:
+    """Return what to write for a setting where times are cycles and sizes flits; empty for others.
+
+    ``written``: the word that the table has for it.
+    """
     preset = table.get("preset") if isinstance(table, dict) else None
     usual = presets().get(preset) if isinstance(preset, str) else None
     if usual is None or "cycle" not in usual.entries or name not in _CYCLES:
         return ""
-    value = table.get(name)
-    if name != "link_rate":
-        return f"{preset} counts in cycles and flits: write {_CYCLES[name]}"
-    offer = "write cycle and flit"
+    value = table.get(written)
+    flit = table.get("flit", usual.entries["flit"].value)
+    of_rate = name == "link_rate"
+    offer = "write cycle and flit" if of_rate else f"write {_CYCLES[name]}"
     try:
-        flit = table.get("flit", usual.entries["flit"].value)
-        cycle_ps = 8 * 10**12 * units.parse_bytes(flit) / Fraction(units.parse_rate_bits_per_s(value))
-        offer = f'write cycle = "{units.format_cycle(cycle_ps)}", with a flit of {flit}'
+        flit_bytes = units.parse_bytes(flit)
+        if of_rate:
+            cycle_ps = 8 * 10**12 * flit_bytes / Fraction(units.parse_rate_bits_per_s(value))
+            offer = f'write cycle = "{units.format_cycle(cycle_ps)}", with a flit of {flit}'
+            if "flit" not in table and cycle_ps == units.parse_cycle_ps(usual.entries["cycle"].value):
+                offer = "this is the rate of the preset: leave it out"
+        elif _CYCLES[name].endswith("_flits"):
+            offer += f" = {-(-units.parse_bytes(value) // flit_bytes)}, of {flit} each"
     except units.UnitError:
         pass
-    return f"a link of {preset} sends a flit in a cycle: {offer}; 100 Gbit/s is the preset infiniband-4x-edr"
+    counts = "a link of {} sends a flit in a cycle" if of_rate else "{} counts in cycles and flits"
+    return f"{counts.format(preset)}: {offer}"

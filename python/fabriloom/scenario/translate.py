@@ -57,7 +57,8 @@ def translate(
         if detail["type"] == "missing" and _misspelt(detail["loc"], unknown):
             continue
         path, rest = _written(detail["loc"], data)
-        where = path if rest is None else (*path, rest)
+        # Each form that a value may have reports the value; the first is enough.
+        where = (*path, rest) if rest is not None and detail["type"] == "missing" else path
         if where in paths:
             continue
         paths.add(where)
@@ -146,6 +147,8 @@ def message_of(detail: Any, value: Any, path: Path) -> tuple[str, str]:
     if kind in ("literal_error", "enum"):
         if value == []:
             return f"{name} is an empty list", "name at least one, or leave it out"
+        if isinstance(value, str) and (several := units.as_range(value)):
+            return f"{name} cannot be {_show(value)}", f'write ["{several}"], a list with this range'
         expected = ctx["expected"].replace("'", '"').replace("True", "true").replace("False", "false")
         choices = [word.strip(' "') for word in expected.replace(" or ", ",").split(",")]
         near = units.nearest(str(value), choices) if isinstance(value, str) else None
@@ -213,13 +216,14 @@ def _unknown(path: Path, data: dict[str, Any], where: _Where) -> ScenarioError:
     if sections:
         hint = " or ".join(f"{section}.{name}" for section in sections)
         hint = f"write {hint}: it is a key of [{'] and ['.join(sections)}]"
-    if others := _elsewhere(above, name, data, where.root):
+    meant = name if _elsewhere(above, name, data, where.root) else units.called_here(name)
+    if meant not in allowed and (others := _elsewhere(above, meant, data, where.root)):
         written = f': write kind = "{others[0]}" beside it' if "kind" in allowed else ""
         hint = f'did you mean "{alone}"? ' if alone else ""
         hint += (
-            f'"{name}" is a setting of {", ".join(others[:4])}{written}; or choose from {", ".join(allowed)}'
+            f'"{meant}" is a setting of {", ".join(others[:4])}{written}; or choose from {", ".join(allowed)}'
         )
-        hint = in_cycles(name, data.get(str(above[0]))) or hint
+        hint = in_cycles(meant, data.get(str(above[0])), name) or hint
     inside = f"in [{_dotted(above)}]" if above else f"at the top of {where.what}"
     place = where.source.place(path, key=True)
     error = ScenarioError(f'unknown key "{_short(name)}" {inside}', path, hint, place)
@@ -276,6 +280,11 @@ def _tag(kind: str, path: Path, value: Any, ctx: Any, data: dict[str, Any], wher
     full = (*path, tag) if isinstance(value, dict) and tag in value else path
     near = units.nearest(word, choices) if isinstance(word, str) else None
     hint = (f'did you mean "{near}"? ' if near else "") + "choices: " + ", ".join(choices)
+    if path[:1] == ("traffic",) and not near and isinstance(word, str):
+        models = _models(_field(Scenario, "program"))
+        kinds = [str(tag) for model in models for tag in _tag_values(model)]
+        if ready := units.nearest(word, kinds, 0.9):
+            hint = f'"{ready}" is a program: write [program] with kind = "{ready}" instead of [traffic]'
     return ScenarioError(f"unknown {tag} {_show(word)} of {_dotted(path)}", full, hint, source.place(full))
 
 

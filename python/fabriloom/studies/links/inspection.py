@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -72,7 +73,9 @@ class LinkInspection:
         tech, demand = self.routes.technology, self.compiled.demand()
         one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
         one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
-        return found.share if found.limited_by == "buffer" or one_queue or one_target else 1.0
+        share = found.share if found.limited_by == "buffer" or one_queue or one_target else 1.0
+        # Load 1 has data in both directions; programs send faster where the other direction is idle.
+        return math.inf if share == 1.0 and self.compiled.programs is not None else share
 
     def _flits(self, packet: link_loads.Packet) -> str:
         """Return how much of its flits a packet fills; empty if all, or if characters are bytes."""
