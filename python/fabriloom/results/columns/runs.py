@@ -104,6 +104,7 @@ CHECK = table(
         "network.ports_used_min": "count | Ports in use on the switch that uses fewest.",
         "network.ports_used_max": "count | Ports in use on the switch that uses most.",
         "network.mean_links_on_the_way": "count | Links that a packet of this traffic crosses on average.",
+        "network.choices_max": "count | Links among which a switch chooses a free one for a packet, at most.",
         "link.payload_mbytes_per_s": "MB/s | Payload of a link in packets of the mean length, one after the other on one path, over all cables that they can choose from.",
         "link.wire_mbytes_per_s": "MB/s | The same if the wire alone limited it.",
         "link.limited_by": "text | What limits these packets: `wire`, `hand-over`, `buffer`, or `host` of a program.",

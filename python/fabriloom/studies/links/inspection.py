@@ -256,6 +256,7 @@ class LinkInspection:
         """Return the results of :meth:`network` as lines: (what, value)."""
         network, link = found["network"], found["link"]
         low, high = network["ports_used_min"], network["ports_used_max"]
+        choices = network["choices_max"]
         return [
             (
                 "network",
@@ -273,7 +274,11 @@ class LinkInspection:
                 if high
                 else []
             ),
-            ("path", f"{network['mean_links_on_the_way']:.2f} links on average in this traffic"),
+            (
+                "path",
+                f"{network['mean_links_on_the_way']:.2f} links on average in this traffic"
+                + (f"; switches choose among up to {choices} free links" if choices > 1 else ""),
+            ),
             (
                 "one link",
                 f"{figures(link['payload_mbytes_per_s'])} MB/s of payload in packets of "
@@ -323,6 +328,7 @@ def _counted(routes: LinkRoutes, loads: Reals) -> dict[str, Any]:
         "ports_used_min": counted.ports_used_min,
         "ports_used_max": counted.ports_used_max,
         "mean_links_on_the_way": routing.mean_way(routes.graph, loads),
+        "choices_max": int(np.diff(routes.table.group_start).max(initial=1)),
     }
 
 
