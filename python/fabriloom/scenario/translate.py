@@ -24,6 +24,11 @@ _SECTIONS = {
     "cost": "\n      switch = 100\n      cable = 5",
 }
 """Minimal content of a section."""
+_OTHER_FILES = {
+    "require": "this file has requirements: give it to `fabriloom design`, which finds networks",
+    "topology": "this file is a scenario: use `fabriloom run`; requirements have [require], not a network",
+}
+"""What a file is that has a section of the other kind of files."""
 _TYPES = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -224,6 +229,8 @@ def _unknown(path: Path, data: dict[str, Any], where: _Where) -> ScenarioError:
             f'"{meant}" is a setting of {", ".join(others[:4])}{written}; or choose from {", ".join(allowed)}'
         )
         hint = in_cycles(meant, data.get(str(above[0])), name) or hint
+    if not above and name == ("require" if where.root is Scenario else "topology"):
+        hint = _OTHER_FILES[name]
     inside = f"in [{_dotted(above)}]" if above else f"at the top of {where.what}"
     place = where.source.place(path, key=True)
     error = ScenarioError(f'unknown key "{_short(name)}" {inside}', path, hint, place)
