@@ -85,8 +85,8 @@ def _slower(compiled: Compiled) -> dict[str, Any]:
         bound = inspection_of(compiled).full_first(left=left)
         most, load, busiest = bound["accepted_mbytes_per_s_bound"], bound["load_bound"], bound["busiest_link"]
     else:
-        most = asked["offered_mbytes_per_s"] / asked["busiest_share"] if asked["busiest_share"] else None
-        load, busiest = asked["scale_bound"], asked["busiest"]
+        most, load = asked["accepted_mbytes_per_s_bound"], asked["scale_bound"]
+        busiest = asked["busiest"]
     return {"slower": {**told, "mbytes_per_s_bound": most, "load_bound": load, "busiest_link": busiest}}
 
 

@@ -162,6 +162,7 @@ RATE_CHECK = table(
         "demanded.offered_mbytes_per_s": "MB/s | Payload that all sources offer.",
         "demanded.busiest": "text | The link, bus or memory that needs most of its time for it.",
         "demanded.busiest_share": "ratio | How much of its time that is; above 1 it is too much.",
+        "demanded.accepted_mbytes_per_s_bound": "MB/s | Payload of all at which it is full, links of a group sharing evenly.",
         "demanded.scale_bound": "ratio | The `traffic.scale` at which it is full.",
         "demanded.shared_scale_bound": "ratio | The `traffic.scale` that cannot be carried however switches share packets; null where it is not computed.",
         "demanded.over": "list | All that are overloaded, the worst first, at most ten: `what` and `share`. Of a link also `asked_mbytes_per_s`, `possible_mbytes_per_s` in the same packets, and `most`: the pairs of terminals that ask most.",

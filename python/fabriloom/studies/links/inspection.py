@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -41,10 +40,14 @@ class LinkInspection:
     def network(self) -> dict[str, Any]:
         """Return its routes and their loads, ready for JSON."""
         routes, packet = self.routes, _packet(self.compiled)
-        loads, wire, found = self._loads(), payload_mbytes_per_s(routes, packet), self._capacity()
-        payload, share = wire * found.share, self._first_hop(found)
+        loads, wire, found = (
+            self._loads(self._demand()),
+            payload_mbytes_per_s(routes, packet),
+            self._capacity(),
+        )
+        payload, share, packets = wire * found.share, self._first_hop(found), self.compiled.demand()
         return {
-            "network": _counted(routes, loads),
+            "network": _counted(routes, self._loads(packets)),
             "link": {
                 "payload_mbytes_per_s": payload,
                 "wire_mbytes_per_s": wire,
@@ -57,7 +60,7 @@ class LinkInspection:
             },
             "bisection": _bisection(routes, packet),
             "channel_load": self._channel_load(loads, share, shared=True),
-            **_planes(routes, loads, packet),
+            **_planes(routes, loads, packet, link_loads.first_hop(self.compiled)),
         }
 
     def _capacity(self) -> Capacity:
@@ -74,8 +77,7 @@ class LinkInspection:
         one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
         one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
         share = found.share if found.limited_by == "buffer" or one_queue or one_target else 1.0
-        # Load 1 has data in both directions; programs send faster where the other direction is idle.
-        return math.inf if share == 1.0 and self.compiled.programs is not None else share
+        return share if share < 1 else link_loads.first_hop(self.compiled)
 
     def _flits(self, packet: link_loads.Packet) -> str:
         """Return how much of its flits a packet fills; empty if all, or if characters are bytes."""
@@ -95,7 +97,9 @@ class LinkInspection:
         ``shared``: the load that no shares exceed is computed, too; ``left``: the part of its rate that each
         link has.
         """
-        return self._channel_load(self._loads(), self._first_hop(self._capacity()), shared, left)
+        return self._channel_load(
+            self._loads(self._demand()), self._first_hop(self._capacity()), shared, left
+        )
 
     def slowest(self) -> tuple[Reals, dict[str, Any]] | None:
         """Return the part of its rate that each link has with the fewest physical lanes with which it goes
@@ -125,7 +129,7 @@ class LinkInspection:
     def _channel_load(
         self, loads: Reals, share: float, shared: bool, left: Reals | None = None
     ) -> dict[str, Any]:
-        demand, packet = self.compiled.demand(), _packet(self.compiled)
+        demand, packet = self._demand(), _packet(self.compiled)
         full = full_at(self.routes, loads, packet, share) * (1.0 if left is None else left)
         found = channel_load(self.routes, loads, packet, full)
         if not shared or found["load_bound"] is None:
@@ -166,11 +170,24 @@ class LinkInspection:
 
     def fullness(self) -> Reals:
         """Return the utilisation of each link at the load at which the first one is full."""
-        found = full_at(self.routes, self._loads(), _packet(self.compiled))
+        found = full_at(self.routes, self._loads(self._demand()), _packet(self.compiled))
         return found.min() / found if np.isfinite(found).any() else np.zeros(len(found))
 
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link that headers, payload and ends of packets require, and frames."""
+        own = self._required(demand)
+        share, beside = link_loads.flow_control(self.routes, own, _packet(self.compiled)[1])
+        busy = own * (1 - share + share * np.minimum(1.0, beside))
+        return dict(zip(self.routes.graph.link_names, busy.tolist(), strict=True))
+
+    def times(self, demand: Demand) -> Reals:
+        """Return how many times the traffic fills each link, with even shares."""
+        own = self._required(demand)
+        share, beside = link_loads.flow_control(self.routes, own, _packet(self.compiled)[1])
+        return link_loads.times_to_full(own, beside, share)
+
+    def _required(self, demand: Demand) -> Reals:
+        """Return the utilisation per link, with as much flow control as beside a full opposite direction."""
         routes, arrays = self.routes, self.compiled.arrays
         assert demand.payload is not None
         source, target, packets = demand.pairs
@@ -187,8 +204,7 @@ class LinkInspection:
         character = arrays["link_character_ticks"].astype(np.float64)
         apiece = int(arrays["header_chars"]) * character + arrays["link_end_ticks"]
         sent = (counted * apiece + payload * character) * float(routes.technology.lane_rules.framed)
-        busy = sent * demand.per_grain / int(arrays["grain_ticks"])
-        return dict(zip(routes.graph.link_names, busy.tolist(), strict=True))
+        return sent * demand.per_grain / int(arrays["grain_ticks"])
 
     def asked(self, payload: Demand, names: Sequence[str]) -> list[dict[str, Any]]:
         """Return the payload over some links, and the pairs of terminals whose payload is the largest part.
@@ -244,9 +260,13 @@ class LinkInspection:
         ways = self.routes.graph.switches + 2
         return (characters + 16) * slowest * 2 + ways * (switch + 4 * slowest)
 
-    def _loads(self) -> Reals:
+    def _demand(self) -> Demand:
+        """Return the traffic in packets of its mean length."""
+        return self.compiled.demand().by_length(int(self.compiled.arrays["header_chars"]) + 1)
+
+    def _loads(self, demand: Demand) -> Reals:
         """Return the packets per link for one packet of the busiest source, or one by each of its ports."""
-        demand, choice = self.compiled.demand(), self.compiled.scenario.port_choice
+        choice = self.compiled.scenario.port_choice
         ports = int(parallel(self.routes, choice).max())
         spread = link_loads.spread_loads(self.routes, demand.spread.pairs) if demand.spread else 0.0
         return ports * link_loads.loads(self.routes, choice, demand.pairs, demand.even) + spread
@@ -296,7 +316,7 @@ def _packet(compiled: Compiled) -> link_loads.Packet:
     return compiled.mean_packet_bytes, compiled.mean_packet_chars
 
 
-def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet) -> dict[str, Any]:
+def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet, first_hop: float) -> dict[str, Any]:
     """Return each plane with the throughput at which a link of it is full; empty for a single network."""
     if routes.graph.several is None:
         return {}
@@ -304,9 +324,8 @@ def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet) -> dict
     for plane in routes.graph.planes:
         own = np.zeros_like(loads)
         own[plane.links] = loads[plane.links]
-        found.append(
-            {"plane": plane.name, **channel_load(routes, own, packet, full_at(routes, own, packet, 1.0))}
-        )
+        full = full_at(routes, own, packet, first_hop)
+        found.append({"plane": plane.name, **channel_load(routes, own, packet, full)})
     return {"planes": found}
 
 

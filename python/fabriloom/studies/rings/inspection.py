@@ -100,6 +100,11 @@ class RingInspection:
                     )
         return found
 
+    def times(self, demand: Demand) -> Reals:
+        """Return how many times the traffic fills each link, bus and memory."""
+        busy = np.array(list(self.busy(demand).values()))
+        return np.where(busy > 0, 1 / np.where(busy > 0, busy, 1.0), np.inf)
+
     def most_times(self, demand: Demand, filled: Reals) -> float:
         """Return how many times the traffic a link, bus or memory has room for."""
         return 1 / float(filled.max())
