@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -304,7 +304,10 @@ def keys_at(path: Path, data: Any, root: type[BaseModel] = Scenario) -> list[str
 def _description(path: Path, name: str, data: Any, root: type[BaseModel]) -> str:
     model = _model(path, data, root)
     fields = model.model_fields if model else {}
-    return next((f.description or "" for n, f in fields.items() if name in (n, f.alias)), "")
+    field = next((field for known, field in fields.items() if name in (known, field.alias)), None)
+    words = get_args(field.annotation) if field and get_origin(field.annotation) is Literal else ()
+    about = (field.description or "") if field else ""
+    return f"{about}: {', '.join(map(_show, words))}" if words else about
 
 
 def _model(path: Path, data: Any, root: type[BaseModel]) -> type[BaseModel] | None:
