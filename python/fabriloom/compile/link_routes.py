@@ -26,7 +26,7 @@ from . import congestion
 from .addresses import addresses_of, distributions_of
 from .columns import Arrays, u32
 from .deadlock import Pairs, ports_of
-from .own_sizes import narrowed, promised, slots_by_chance
+from .own_sizes import coded, narrowed, promised, slots_by_chance
 from .schedule import check_schedule
 from .traffic_classes import class_columns
 
@@ -370,6 +370,7 @@ class LinkRoutes:
         """Return warnings about a network that can be computed."""
         room = congestion.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
         lanes = [*promised(self.technology), *slots_by_chance(self.technology, arrays)]
+        lanes += coded(self.technology, self.graph)
         return [*room, *congestion.cut_where_paused(arrays), *lanes]
 
     def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
