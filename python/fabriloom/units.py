@@ -53,6 +53,9 @@ _OTHER_WORDS: Final = {
     "uniform": "random uniform_random",
     "level-3": "event_building event_builder push",
     "pull-level-3": "pull",
+    "dimension-order": "xy dor xyz",
+    "minimal-layers": "lash nue deadlock_free dfsssp",
+    "shortest-path": "minimal ecmp sssp",
 }
 """What other fields call our names, in lower case with underscores."""
 _CALLED: Final = {word: name for name, words in _OTHER_WORDS.items() for word in words.split()}

@@ -15,14 +15,27 @@ from ..compile import Compiled, compile
 from ..compile.deadlock import DEADLOCKS
 from ..compile.silent import silent_settings
 from ..programs import Programs
+from ..results.columns.features import cycle_ns_of
 from ..results.figures import figures
 from ..results.summary import Provenance
-from ..scenario.schema import Scenario
+from ..scenario import Scenario, scenario_of
 from ..topology import Graph, kind_of
 from . import demanded, failures
 from .kinds import KINDS, inspection_of
 from .links import bisection as effective_bisection
 from .zero_load import zero_load_latency
+
+
+def check(scenario: Scenario) -> dict[str, Any]:
+    """Return what is known of a scenario before it runs: ports, bounds, zero-load latency, deadlock.
+
+    The keys are those of the JSON of ``fabriloom check``; ``["deadlock"]["text"]`` says whether packets can
+    wait for each other for ever.
+
+    Raises:
+        ScenarioError: the scenario cannot be run.
+    """
+    return inspect(scenario_of(scenario))
 
 
 def inspect(scenario: Scenario | Compiled, pairings: int = 0) -> dict[str, Any]:
@@ -174,9 +187,12 @@ def _latency_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     about = f"{latency['pairs']:,} pairs, packets of {figures(latency['length_bytes'], 6)} B"
     if dict(traffic.get("pattern", {})).get("kind") == "flows":
         about = f"{latency['pairs']:,} flows, packets of up to {figures(latency['length_bytes'], 6)} B"
-    return [
-        ("zero-load latency", f"{figures(low)} to {figures(high)} µs, mean {figures(mean)} µs over {about}")
-    ]
+    said = f"{figures(low)} to {figures(high)} µs, mean {figures(mean)} µs over {about}"
+    cycle_ns = cycle_ns_of(found.get("resolved", {}).get("technology", {}))
+    if cycle_ns is not None:
+        low, mean, high = (latency[key] / cycle_ns for key in ("min", "mean", "max"))
+        said = f"{figures(low)} to {figures(high)} cycles, mean {figures(mean)}; {said}"
+    return [("zero-load latency", said)]
 
 
 @dataclass(frozen=True)
