@@ -195,6 +195,10 @@ def _latency_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     return [("zero-load latency", said)]
 
 
+FULLEST = 20
+"""Links that a report lists."""
+
+
 @dataclass(frozen=True)
 class Checked:
     """What is known of a network before it runs."""
@@ -212,14 +216,17 @@ class Checked:
     """For what traffic, in words."""
     failed: dict[str, Any] | None
     """See :func:`.failures.look`."""
+    leads_to: dict[int, list[str]]
+    """Of the fullest links between switches: the terminals for which packets take it."""
 
     @classmethod
     def of(cls, compiled: Compiled, found: dict[str, Any], failed: dict[str, Any] | None) -> Checked:
         """Add to what was found what its report shows; ``failed``: single failures, if they were tried."""
         warnings = [one for one in found["warnings"] if not one.startswith(DEADLOCKS)]
         used, when = use_of_links(compiled)
-        origin = Provenance.of(compiled.scenario, "none")
-        return cls(origin, compiled.graph, found, lines(found), warnings, used, when, failed)
+        origin, kind = Provenance.of(compiled.scenario, "none"), inspection_of(compiled)
+        leads_to = {int(at): kind.leads_to(int(at)) for at in np.argsort(-used, kind="stable")[:FULLEST]}
+        return cls(origin, compiled.graph, found, lines(found), warnings, used, when, failed, leads_to)
 
     def failure_table(self) -> tuple[str, tuple[str, ...], list[list[str]]]:
         """Return the single failures as a sentence, a head and rows, the worst first."""

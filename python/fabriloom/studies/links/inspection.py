@@ -235,6 +235,22 @@ class LinkInspection:
             for at in order
         ]
 
+    def leads_to(self, link: int) -> list[str]:
+        """Return the terminals whose packets the switch before a link sends over it, by its table."""
+        graph, table = self.routes.graph, self.routes.table
+        switch = int(graph.link_source[link])
+        if graph.several is not None or switch >= graph.switches:
+            return []
+        entries = table.entries(np.full(graph.terminals, switch), table.terminal_class)
+        there = {
+            int(one)
+            for one in np.unique(entries)
+            if one != routing.NONE and link in table.group(int(one) >> 1)
+        }
+        return [
+            name for name, one in zip(graph.terminal_names, entries.tolist(), strict=True) if one in there
+        ]
+
     def effective_bisection(self, pairings: int) -> dict[str, Any] | None:
         """Return the mean share of a link that a flow gets, over random pairings; None if not counted."""
         return effective_bisection.counted(self.routes, pairings, self.compiled.scenario.seed)

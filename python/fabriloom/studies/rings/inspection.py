@@ -112,6 +112,10 @@ class RingInspection:
     def asked(self, payload: Demand, names: Sequence[str]) -> None:
         """Return None: it is not counted for rings, whose fullest part may be a bus or a memory."""
 
+    def leads_to(self, link: int) -> list[str]:
+        """Return none: what passes on a ring is for all behind it."""
+        return []
+
     def effective_bisection(self, pairings: int) -> None:
         """Return None: it is not counted for rings."""
 
