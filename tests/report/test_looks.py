@@ -111,7 +111,13 @@ def test_a_page_says_what_the_command_prints(name: str, more: str) -> None:
 def test_the_fullest_links_name_the_terminals_that_share_them() -> None:
     """A path from a terminal at the switch before a link crosses it if, and only if, its end is named."""
     fabric = {
-        "topology": {"kind": "clos", "terminals": 32, "terminals_per_switch": 8, "centre_switches": 2},
+        "topology": {
+            "kind": "clos",
+            "terminals": 32,
+            "terminals_per_switch": 8,
+            "centre_switches": 2,
+            "links_per_pair": 2,
+        },
         "routing": {"adaptive": False},
     }
     compiled = compile(Scenario.from_dict(fabric))
