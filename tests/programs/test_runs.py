@@ -480,6 +480,25 @@ def test_the_bound_counts_the_packets_into_which_messages_are_cut(preset: str) -
     assert 0.99 * bound < carried < bound
 
 
+def test_the_bound_counts_long_messages_as_long() -> None:
+    """Ten messages of a flit take a third of the time of one of 32 flits, which is full first."""
+    program = operations(
+        t0=["repeat 200", "send 1 2048 B", "end"],
+        t1=["repeat 200", "receive 0", "end"],
+        t2=["repeat 2000", "send 3 8 B", "end"],
+        t3=["repeat 2000", "receive 2", "end"],
+    )
+    sections: dict[str, Any] = {
+        "topology": {"kind": "crossbar", "terminals": 4},
+        "technology": {"preset": "infiniband-4x-edr"},
+    }
+    found = inspect(scenario(program, **sections))["channel_load"]
+    assert found["busiest_link"] == "t.0>s"
+    assert found["accepted_mbytes_per_s_bound"] == pytest.approx((2048 + 80) / (32 * 5.12e-3))
+    carried = results(program, **sections).summary["messages"]["mbytes_per_s"]
+    assert 0.98 < carried / found["accepted_mbytes_per_s_bound"] < 1
+
+
 def test_a_message_that_never_arrives_is_late() -> None:
     program = operations(
         t0=["send 1 1 kB", "flush"],

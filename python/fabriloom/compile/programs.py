@@ -283,27 +283,36 @@ class Messages:
     def demand(self, arrays: Arrays) -> traffic.Demand:
         """Return how many packets each pair of terminals exchanges, as far as targets are known."""
         source, target, size, count = self.programs.demand()
-        small = size < arrays["message_small_below_bytes"]
-        packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
-        packets = -(-size // packet) * count
+        number, chars = self._cut(arrays, size)
+        packets = number.sum(axis=0) * count
+        payload = traffic.Payload(size / number.sum(axis=0), chars / number.sum(axis=0))
         busiest = np.bincount(source, weights=packets).max(initial=0.0)
         packets = packets / busiest if busiest else packets
-        return traffic.Demand(source, target, packets, np.zeros(len(self.programs.terminal_names)))
+        even = np.zeros(len(self.programs.terminal_names))
+        return traffic.Demand(source, target, packets, even, payload)
 
     def mean_packet(self, arrays: Arrays) -> tuple[float, float]:
         """Return the mean payload of packets of messages, in bytes and in characters, which count full."""
         _, _, size, count = self.programs.demand()
-        chars = self.routes.technology.payload_chars
-        usual = int(arrays["message_packet_bytes"])
         if not len(size):
-            return float(usual), chars(usual)
+            usual = int(arrays["message_packet_bytes"])
+            return float(usual), self.routes.technology.payload_chars(usual)
+        number, chars = self._cut(arrays, size)
+        packets = float((number.sum(axis=0) * count).sum())
+        return float((size * count).sum()) / packets, float((chars * count).sum()) / packets
+
+    def _cut(self, arrays: Arrays, size: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the full and the last packets of messages, and the characters of all packets of each.
+
+        The padding of a mean length is not the mean padding.
+        """
         small = size < arrays["message_small_below_bytes"]
-        packet = np.where(small, arrays["message_small_packet_bytes"], usual)
-        # Packets are full but for the last one of a message; the padding of the mean is not the mean padding.
-        lengths, place = np.unique(np.concatenate([packet, size % packet]), return_inverse=True)
-        number = np.concatenate([size // packet, size % packet > 0]) * np.tile(count, 2)
-        share = np.bincount(place.ravel(), weights=number) / number.sum()
-        return float(share @ lengths), float(share @ [chars(length) for length in lengths.tolist()])
+        packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
+        number = np.array([size // packet, (size % packet > 0) | (size == 0)])
+        lengths, place = np.unique(np.array([packet, size % packet]), return_inverse=True)
+        of_length = [self.routes.technology.payload_chars(length) for length in lengths.tolist()]
+        chars = np.array(of_length, np.int64)[place.reshape(number.shape)]
+        return number, (number * chars).sum(axis=0)
 
 
 def _settings(scenario: Scenario, protocol: dict[str, Any]) -> dict[str, Any]:
