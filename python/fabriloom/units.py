@@ -56,6 +56,10 @@ _OTHER_WORDS: Final = {
     "dimension-order": "xy dor xyz",
     "minimal-layers": "lash nue deadlock_free dfsssp",
     "shortest-path": "minimal ecmp sssp",
+    "infiniband-4x-edr": "infiniband edr",
+    "ethernet-100g": "ethernet roce 100gbe",
+    "spacewire-200": "spacewire spw",
+    "at": "time when",
 }
 """What other fields call our names, in lower case with underscores."""
 _CALLED: Final = {word: name for name, words in _OTHER_WORDS.items() for word in words.split()}
