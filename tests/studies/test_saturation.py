@@ -202,7 +202,11 @@ def test_padding_is_no_payload() -> None:
     found = fabriloom.run(scenario).summary
     assert found["packets"]["offered"] == pytest.approx(2 * 1e8 / 65 / 1000, rel=0.05)
     assert found["offered_mbytes_per_s"] == pytest.approx(200, rel=0.05)
-    assert "50.8 %" in inspect(scenario)["link"]["flits"]
+    assert inspect(scenario)["link"]["flits"].startswith("65 B travel in 2 flits of 64 B: 50.8 %; no headers")
+    counted = scenario.with_settings({"technology.overhead": "26 B"})
+    assert inspect(counted)["link"]["flits"] == "65 B travel in 2 flits of 64 B: 50.8 %"
+    of_ethernet = scenario.with_settings({"technology": {"preset": "ethernet-100g"}})
+    assert inspect(of_ethernet)["link"]["flits"] == "65 B take 103 B: 63.1 %"
 
 
 def test_a_small_packet_is_sent_in_every_cycle_of_the_infiniband_preset() -> None:

@@ -110,7 +110,7 @@ CHECK = table(
         "link.limited_by": "text | What limits these packets: `wire`, `hand-over`, `buffer`, or `host` of a program.",
         "link.why": "text | This as a sentence; empty if it is the wire.",
         "link.mean_packet_bytes": "B | Mean payload of a packet.",
-        "link.flits": "text | How much of its flits a packet of the mean length fills; empty if all, or if there are no flits.",
+        "link.flits": "text | How much of its flits a packet of the mean length fills, and whether headers count; empty if all, or if there are no flits.",
         "link.rounded_ppm": "ppm | Part of the rate by which the time of a character is rounded; 0 if it is exact.",
         "link.endless_packet_mbytes_per_s": "MB/s | Payload of a link in one endless packet.",
         "bisection.links": "count | Links that cross the narrowest cut into halves, both directions together.",

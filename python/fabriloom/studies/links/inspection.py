@@ -84,12 +84,16 @@ class LinkInspection:
         tech = self.routes.technology
         if not tech.in_flits or not packet[0]:
             return ""
-        flits = packet[1] + 1
+        flits, said = packet[1] + 1, []
         filled = packet[0] / (flits * tech.character_bytes)
-        if filled > 0.9995:
-            return ""
-        size, many = figures(packet[0], 6), figures(flits, 6)
-        return f"{size} B travel in {many} flits of {tech.character_bytes} B: {in_percent(filled)}"
+        if filled <= 0.9995:
+            size, many = figures(packet[0], 6), figures(flits, 6)
+            of_flits = f"travel in {many} flits of {tech.character_bytes} B"
+            way = f"take {many} B" if tech.character_bytes == 1 else of_flits
+            said.append(f"{size} B {way}: {in_percent(filled)}")
+        if tech.preset.startswith("infiniband") and not tech.overhead_bytes:
+            said.append('no headers; technology.overhead = "26 B" counts them')
+        return "; ".join(said)
 
     def full_first(self, shared: bool = False, left: Reals | None = None) -> dict[str, Any]:
         """Return the link that is full first, with the proportions of the traffic and even shares.
@@ -321,7 +325,7 @@ class LinkInspection:
                 f"{figures(link['mean_packet_bytes'], 6)} B, "
                 f"{figures(link['endless_packet_mbytes_per_s'])} MB/s in an endless one",
             ),
-            *([("padding", link["flits"])] if link["flits"] else []),
+            *([("on the wire", link["flits"])] if link["flits"] else []),
             *([("limited by", link["why"])] if link["why"] else []),
             *([("rounded", f"its rate, by {link['rounded_ppm']:.2g} ppm")] if link["rounded_ppm"] else []),
             ("bisection", _bisection_text(found["bisection"])),
