@@ -1,4 +1,4 @@
-"""Sizes that are written in flits, "5 flits", as the bytes that these carry."""
+"""Sizes that are written in flits, "5 flits", as the bytes that these carry, and times in cycles."""
 
 from __future__ import annotations
 
@@ -10,17 +10,25 @@ from fabriloom import units
 from fabriloom.technology.presets import presets
 
 _FLITS = re.compile(r"\s*(\d{1,7})\s*flits?\s*")
-_OF_PACKETS = ("traffic", "protocol", "program")
-"""The sections with sizes of packets and messages."""
+_CYCLE = re.compile(r"\s*(\d{1,12})\s*cycles?\s*")
+_SECTIONS = ("traffic", "protocol", "program", "run", "fault")
+"""The sections with sizes of packets and messages, and with times."""
 
 
 def in_bytes(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a scenario with the sizes of packets and messages in bytes, if its technology counts flits."""
-    flit = size_of(data.get("technology"), "flit")
+    """Return a scenario with the sizes of packets and messages in bytes, and times in ps, if its technology
+    counts flits and cycles.
+    """
+    technology = data.get("technology")
+    flit = size_of(technology, "flit")
     if flit is None:
         return data
-    flit_bytes = units.parse_bytes(flit)
-    return {**data, **{name: _sized(data[name], flit_bytes) for name in _OF_PACKETS if name in data}}
+    cycle = technology.get("cycle", presets()[technology["preset"]].entries["cycle"].value)
+    try:
+        sizes = units.parse_bytes(flit), units.parse_cycle_ps(cycle)
+    except units.UnitError:
+        return data
+    return {**data, **{name: _sized(data[name], *sizes) for name in _SECTIONS if name in data}}
 
 
 def size_of(technology: Any, name: str) -> str | None:
@@ -36,13 +44,15 @@ def size_of(technology: Any, name: str) -> str | None:
         return None
 
 
-def _sized(value: Any, flit_bytes: int) -> Any:
+def _sized(value: Any, flit_bytes: int, cycle_ps: int | Fraction) -> Any:
     if isinstance(value, dict):
-        return {key: _sized(inner, flit_bytes) for key, inner in value.items()}
+        return {key: _sized(inner, flit_bytes, cycle_ps) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_sized(inner, flit_bytes) for inner in value]
+        return [_sized(inner, flit_bytes, cycle_ps) for inner in value]
     if isinstance(value, str) and (flits := _FLITS.fullmatch(value)):
         return units.format_bytes(int(flits[1]) * flit_bytes)
+    if isinstance(value, str) and (cycles := _CYCLE.fullmatch(value)):
+        return f"{round(int(cycles[1]) * cycle_ps)} ps"
     return value
 
 

@@ -275,7 +275,10 @@ def _tag(kind: str, path: Path, value: Any, ctx: Any, data: dict[str, Any], wher
             hint = "choose one of " + ", ".join(choices)
             return ScenarioError(f'[{_dotted(path)}] lacks "{tag}"', (*path, tag), hint, source.place(path))
         message = f"{_dotted(path)} must be a table, found {_show(value)}"
-        return ScenarioError(message, path, f'write {{ {tag} = "{choices[0]}", … }}', source.place(path))
+        hint = f'write {{ {tag} = "{choices[0]}", … }}'
+        if path == ("topology",) and hasattr(value, "nodes"):
+            hint = "write fabriloom.topology.from_networkx(graph, terminals_per_switch=1)"
+        return ScenarioError(message, path, hint, source.place(path))
     word = value.get(tag) if isinstance(value, dict) else value
     if isinstance(word, dict | list):
         inner = next((str(word[one]) for one in _TAGS if isinstance(word, dict) and one in word), choices[0])
