@@ -37,7 +37,7 @@ _OTHER_WORDS: Final = {
     "targets": "destinations builders receivers",
     "target_choice": "destination_choice",
     "source": "from sender",
-    "sources": "senders readout readouts",
+    "sources": "senders readout readouts initiator initiators",
     "rate": "weight trigger_rate event_rate",
     "link_rate": "bandwidth speed data_rate bit_rate link_speed",
     "input_buffer": "buffer buffers buffer_size buffer_depth",
@@ -60,6 +60,8 @@ _OTHER_WORDS: Final = {
     "ethernet-100g": "ethernet roce 100gbe",
     "spacewire-200": "spacewire spw",
     "at": "time when",
+    "lane_reserved": "reserved_bandwidth expected_bandwidth",
+    "lane_priority": "virtual_channel_priority",
 }
 """What other fields call our names, in lower case with underscores."""
 _CALLED: Final = {word: name for name, words in _OTHER_WORDS.items() for word in words.split()}

@@ -13,6 +13,7 @@ from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import Later, OneOf
 from fabriloom.scenario.in_flits import in_cycles
 from fabriloom.scenario.schema import Scenario
+from fabriloom.scenario.sections.routing import ALIASES
 from fabriloom.scenario.source import OTHER_WORDS, SourceMap
 
 _MOST_PLACED = 20
@@ -323,7 +324,7 @@ def _model(path: Path, data: Any, root: type[BaseModel]) -> type[BaseModel] | No
         data = data.get(step) if isinstance(data, dict) else None
         models = _models(_field(model, step))
         if len(models) > 1:
-            words = {tag for tag in _tags_of(data) if isinstance(tag, str)}
+            words = {ALIASES.get(tag, tag) for tag in _tags_of(data) if isinstance(tag, str)}
             usual = models[0] if isinstance(data, dict) and not set(_TAGS) & set(data) else None
             model = next((m for m in models if words & set(_tag_values(m))), usual)
         else:
