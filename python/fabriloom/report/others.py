@@ -269,7 +269,7 @@ def _fullest(checked: Checked) -> Table:
         [
             Cell(names[at]),
             Cell(in_percent(float(used[at])), float(used[at]) / top, float(used[at])),
-            _some(checked.leads_to[at]),
+            _named(checked.leads_to[at]),
         ]
         for at in order
     ]
@@ -282,7 +282,7 @@ def _fullest(checked: Checked) -> Table:
     return Table("Links that carry most", head, rows, [False, True, False], note)
 
 
-def _some(names: list[str]) -> Cell:
+def _named(names: list[str]) -> Cell:
     """Return how many terminals these are, and the first of them."""
     more = ", …" if len(names) > _NAMED else ""
     return Cell(f"{len(names)}: {', '.join(names[:_NAMED])}{more}" if names else "–", sort=", ".join(names))

@@ -21,7 +21,7 @@ def in_bytes(data: dict[str, Any]) -> dict[str, Any]:
     """
     technology = data.get("technology")
     flit = size_of(technology, "flit")
-    if flit is None:
+    if flit is None or technology is None:
         return data
     cycle = technology.get("cycle", presets()[technology["preset"]].entries["cycle"].value)
     try:
