@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from .results import Results
     from .scenario import Scenario, ScenarioError, load
     from .simulate import run
-    from .studies import compare, curve, repeat, saturate, study
+    from .studies import check, compare, curve, repeat, saturate, study
 
 __all__ = [
     "Results",
@@ -35,6 +35,7 @@ __all__ = [
     "__version__",
     "bound",
     "charts",
+    "check",
     "compare",
     "curve",
     "draw",
@@ -53,6 +54,7 @@ _HOMES = {
     "ScenarioError": ".scenario",
     "bound": ".bounds",
     "charts": ".pictures",
+    "check": ".studies",
     "compare": ".studies",
     "curve": ".studies",
     "draw": ".pictures",

@@ -33,16 +33,38 @@ LONGEST_CABLE_M: Final = 10**6
 """The longest accepted cable, one fortieth of the circumference of the earth."""
 
 _OTHER_WORDS: Final = {
-    "destination": ("target",),
-    "destinations": ("targets",),
-    "destination_choice": ("target_choice",),
-    "from": ("source",),
-    "sender": ("source",),
-    "to": ("target",),
-    "receiver": ("target",),
-    "weight": ("rate",),
+    "target": "destination to receiver",
+    "targets": "destinations builders receivers",
+    "target_choice": "destination_choice",
+    "source": "from sender",
+    "sources": "senders readout readouts initiator initiators",
+    "rate": "weight trigger_rate event_rate",
+    "link_rate": "bandwidth speed data_rate bit_rate link_speed",
+    "input_buffer": "buffer buffers buffer_size buffer_depth",
+    "terminals": "hosts nodes endpoints",
+    "switch_ports": "ports radix",
+    "lanes": "vcs virtual_channels virtual_lanes vls",
+    "length": "packet_size packet_length size",
+    "fragment": "fragment_size fragment_length",
+    "load": "injection_rate",
+    "grid": "mesh mesh2d 2d_mesh",
+    "crossbar": "switch single_switch single",
+    "clos": "folded_clos leaf_spine spine_leaf",
+    "uniform": "random uniform_random",
+    "level-3": "event_building event_builder push",
+    "pull-level-3": "pull",
+    "dimension-order": "xy dor xyz",
+    "minimal-layers": "lash nue deadlock_free dfsssp",
+    "shortest-path": "minimal ecmp sssp",
+    "infiniband-4x-edr": "infiniband edr",
+    "ethernet-100g": "ethernet roce 100gbe",
+    "spacewire-200": "spacewire spw",
+    "at": "time when",
+    "lane_reserved": "reserved_bandwidth expected_bandwidth",
+    "lane_priority": "virtual_channel_priority",
 }
-"""Synonyms of the units that are read."""
+"""What other fields call our names, in lower case with underscores."""
+_CALLED: Final = {word: name for name, words in _OTHER_WORDS.items() for word in words.split()}
 PACKET_RATE_MILLIHZ: Final = {
     "packets/s": 10**3,
     "kpackets/s": 10**6,
@@ -94,7 +116,9 @@ _ALIKE: Final = {
     "KHz": "kHz",
     "khz": "kHz",
     "meter": "m",
+    "meters": "m",
     "metre": "m",
+    "metres": "m",
 }
 """Common spellings, and the one that is accepted. They are suggested, not accepted: Mb/s is ambiguous."""
 
@@ -230,12 +254,23 @@ def format_length_m(length_m: float) -> str:
     return f"{length_m:.15g} m" if length_m != int(length_m) else f"{int(length_m)} m"
 
 
+def called_here(word: str) -> str:
+    """Return our name for a word of another field; the word itself if there is none."""
+    return _CALLED.get(word.lower().replace("-", "_").replace(" ", "_"), word)
+
+
+def as_range(text: str) -> str:
+    """Return a range of numbers, such as 0-39, as it is to be written: "0..39"; empty for anything else."""
+    found = re.fullmatch(r"\s*(\d{1,9})\s*(?:\.\.+|-|–|:|to)\s*(\d{1,9})\s*", text)
+    return f"{found[1]}..{found[2]}" if found and int(found[1]) <= int(found[2]) else ""
+
+
 def nearest(word: str, choices: list[str] | tuple[str, ...], likeness: float = 0.55) -> str | None:
     """Return the choice most similar to ``word``, or None if its similarity is below ``likeness`` (0 to
     1).
     """
     lower = {choice.lower(): choice for choice in reversed(choices)}
-    for same in (word.lower(), *_OTHER_WORDS.get(word.lower(), ())):
+    for same in (word.lower(), called_here(word)):
         if same in lower:
             return lower[same]
     tried = [choice for choice in itertools.islice(lower, _MOST_COMPARED) if len(choice) <= _LONGEST_COMPARED]

@@ -125,6 +125,16 @@ def test_a_command_reads_the_options_of_no_other(monkeypatch: pytest.MonkeyPatch
     assert made == ["new"]
 
 
+@pytest.mark.parametrize(
+    ("word", "command_here"), [("what-if", "check FILE --fault all"), ("report", "--out")]
+)
+def test_words_of_other_programs_name_a_command(word: str, command_here: str) -> None:
+    done = command(word, "network.toml")
+    assert done.exit_code == exits.MISTAKE
+    assert f"No such command '{word}': use " in done.stderr
+    assert command_here in done.stderr
+
+
 def test_version() -> None:
     done = command("--version")
     assert (done.exit_code, done.stdout) == (0, f"fabriloom {__version__}\n")

@@ -80,16 +80,16 @@ def read(folder: Path, subnet: str = SUBNET, tables: str = LFTS) -> imports.Impo
 def test_a_subnet_with_its_tables(tables: str, tmp_path: Path) -> None:
     found = read(tmp_path, tables=tables)
     graph = found.graph
-    assert graph.switch_names == ["MF0;leaf one/U1", "two"]
+    assert graph.switch_names == ["leaf one", "two"]
     assert graph.terminal_names == ["n0 HCA-1", "n1 HCA-1", "n2 HCA-1"]
-    assert (graph.links, graph.link_names[0]) == (10, "MF0;leaf_one_U1:1>n0_HCA-1:1")
+    assert (graph.links, graph.link_names[0]) == (10, "leaf_one:1>n0_HCA-1:1")
     rates = dict(zip(graph.link_names, graph.attributes["rate_bits_per_s"].tolist(), strict=True))
-    assert rates["two:36>MF0;leaf_one_U1:36"] == 2e11
+    assert rates["two:36>leaf_one:36"] == 2e11
     assert rates["two:1>n2_HCA-1:1"] == 1e11
     assert found.routes == [
-        ("MF0;leaf one/U1", "n2 HCA-1", ["MF0;leaf_one_U1:36>two:36"]),
-        ("two", "n0 HCA-1", ["two:35>MF0;leaf_one_U1:35"]),
-        ("two", "n1 HCA-1", ["two:36>MF0;leaf_one_U1:36"]),
+        ("leaf one", "n2 HCA-1", ["leaf_one:36>two:36"]),
+        ("two", "n0 HCA-1", ["two:35>leaf_one:35"]),
+        ("two", "n1 HCA-1", ["two:36>leaf_one:36"]),
     ]
     for name, parts in found.files("subnet").items():
         (tmp_path / name).write_text("".join(parts))
@@ -169,6 +169,23 @@ def test_groups_and_entries_of_no_port_are_passed_over(tmp_path: Path) -> None:
     plain, found = read(tmp_path), read(tmp_path, grouped, tables)
     assert (found.graph.link_names, found.routes) == (plain.graph.link_names, plain.routes)
     assert plain.remarks == found.remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("described", "names"),
+    [
+        (("MF0;leaf1:MSB7800/U1", "MF0;leaf2:MQM8700/U1"), ["leaf1", "leaf2"]),
+        (("MF0;core:CS7500/L01/U1", "MF0;core:CS7500/S01/U1"), ["core/L01", "core/S01"]),
+        (("MF0;twin:SB7800/U1", "MF0;twin:SB7700/U1"), ["MF0;twin:SB7800/U1", "MF0;twin:SB7700/U1"]),
+        (("SwitchIB Mellanox Technologies", "leaf2"), ["SwitchIB Mellanox Technologies", "leaf2"]),
+    ],
+)
+def test_switches_have_the_short_names_of_their_hosts(
+    described: tuple[str, str], names: list[str], tmp_path: Path
+) -> None:
+    one, two = described
+    text = SUBNET.replace("MF0;leaf one/U1", one).replace('"two"', f'"{two}"')
+    assert read(tmp_path, text).graph.switch_names == names
 
 
 def test_what_a_subnet_leaves_open_is_said(tmp_path: Path) -> None:

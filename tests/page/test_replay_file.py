@@ -157,6 +157,8 @@ def test_a_run_that_deadlocked_plays_its_end(alone: Tab, tmp_path: Path) -> None
     tab.click("#to-deadlock")
     assert tab.js("laboratory.player.now === laboratory.player.until")
     assert coloured(tab, 224, 0, 122) > 100
+    assert "wait for each other in a cycle" in alone.text("#replay-key")
+    assert alone.text("#look").endswith("the replay shows how it closed."), "there is nothing to change here"
 
 
 def test_two_fabrics_play_on_one_clock(alone: Tab, tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from expects import unpacked
-from fabriloom import Scenario, ScenarioError, load, reading
+from fabriloom import Scenario, ScenarioError, check, load, reading
 from fabriloom.compile import compile
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
@@ -182,3 +182,29 @@ def test_a_decimal_comma_elsewhere_is_explained() -> None:
     with pytest.raises(ScenarioError, match='"2,5 us" has a comma') as refused:
         load(SPREADSHEET, ["technology.turn_around=2,5 us"])
     assert '"2.5 us", or "25 us" without a decimal point' in str(refused.value)
+
+
+def test_a_sheet_of_units_and_a_sheet_of_their_packets_are_read_as_they_are(tmp_path: Path) -> None:
+    """The headings of a mission: units, their router ports, hexadecimal addresses and deadlines."""
+    (tmp_path / "units.csv").write_text(
+        "Type;Unit;Router;Router port;Link speed [Mbit/s];Logical address;Harness length [m]\n"
+        "Instrument;Imager;RTR;1;200;0x28;2,5\n"
+        "Memory;MMU;RTR;7;200;0x30;1,0\n",
+        encoding="utf-8",
+    )
+    (tmp_path / "packets.csv").write_text(
+        "Instrument;Destination;Packet length [bytes];Mean rate [Mbit/s];Deadline [ms]\n"
+        "Imager;MMU;4096;48,5;10\n",
+        encoding="utf-8",
+    )
+    scenario = {
+        "topology": {"kind": "file", "path": str(tmp_path / "units.csv")},
+        "technology": {"preset": "spacewire-200"},
+        "traffic": {"pattern": {"kind": "flows", "path": str(tmp_path / "packets.csv")}},
+    }
+    compiled = compile(Scenario.from_dict(scenario))
+    graph = compiled.graph
+    assert (graph.switch_names, graph.terminal_names) == (["RTR"], ["Imager", "MMU"])
+    assert graph.layout["addresses"] == {0: 40, 1: 48}
+    assert compiled.arrays["flow_length"].tolist() == [4096]
+    assert check(Scenario.from_dict(scenario))["demanded"]["offered_mbytes_per_s"] == pytest.approx(48.5 / 8)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from fabriloom import load
+from fabriloom import Scenario, load, routing
 from fabriloom.cli.app import app
 from fabriloom.compile import compile
 from fabriloom.report import for_check, page
@@ -106,6 +106,32 @@ def test_a_page_says_what_the_command_prints(name: str, more: str) -> None:
     assert more in page
     for _, value in inspection.lines(inspection.inspect(compiled)):
         assert html.escape(value, quote=False).replace("'", "&#39;").replace('"', "&#34;") in page
+
+
+def test_the_fullest_links_name_the_terminals_that_share_them() -> None:
+    """A path from a terminal at the switch before a link crosses it if, and only if, its end is named."""
+    fabric = {
+        "topology": {
+            "kind": "clos",
+            "terminals": 32,
+            "terminals_per_switch": 8,
+            "centre_switches": 2,
+            "links_per_pair": 2,
+        },
+        "routing": {"adaptive": False},
+    }
+    compiled = compile(Scenario.from_dict(fabric))
+    checked = Checked.of(compiled, inspection.inspect(compiled), None)
+    graph, table = compiled.graph, compiled.routes.table
+    assert len(checked.leads_to) == 20
+    assert any(graph.link_names[link].startswith("edge(0)>centre") for link in checked.leads_to)
+    for link, names in checked.leads_to.items():
+        before = int(graph.link_source[link])
+        sources = [at for at in range(32) if int(graph.link_target[graph.terminal_out_links[at]]) == before]
+        for source in sources:
+            on = {at for at in range(32) if at != source and link in routing.path(graph, table, source, at)}
+            assert set(names) - {graph.terminal_names[source]} == {graph.terminal_names[at] for at in on}
+    assert "Leads to" in for_check(checked)
 
 
 @pytest.mark.parametrize("name", ["macrame-clos-256", "own-graph", "sci-ring-8", "sci-omega-16-long-ring"])

@@ -99,6 +99,9 @@ def test_networks_that_share_only_terminals_have_the_same_addresses(tmp_path: Pa
     nominal, redundant = _addresses(graph(tmp_path, apart.replace(",140", ",")))
     assert nominal == {"camera/0": 40, "memory/0": 50}
     assert redundant == {"camera/1": 40, "memory/1": 50}
+    assert _addresses(graph(tmp_path, apart))[1] == {"camera/1": 140, "memory/1": 50}, (
+        "unless a cable has one"
+    )
 
 
 @pytest.mark.parametrize("form", ["csv", "json", "graphml"])
@@ -113,6 +116,15 @@ def test_addresses_of_cables_are_read_from_json(tmp_path: Path) -> None:
     links = '[{"source": "t", "target": "a", "address": 77}, {"source": "u", "target": "a"}]'
     (tmp_path / "g.json").write_text(f'{{"nodes": {nodes}, "links": {links}}}')
     assert _addresses(topology.build("file", path=str(tmp_path / "g.json"))) == [{"t": 77, "u": 32}]
+
+
+def test_addresses_may_be_hexadecimal_in_cables_and_in_tables(tmp_path: Path) -> None:
+    cables = STRAPPED.replace(",140", ",0x8C").replace(",40", ",0x28")
+    assert _addresses(graph(tmp_path, cables)) == _addresses(graph(tmp_path, STRAPPED))
+    text = exported()
+    written = re.sub(r"^([^,]*),(\d+),", lambda row: f"{row[1]},0x{int(row[2]):X},", text, flags=re.MULTILINE)
+    assert written != text
+    assert routers.as_csv(read(tmp_path, written)) == text
 
 
 def test_ports_that_are_not_given_are_the_free_ones_in_order() -> None:
@@ -144,7 +156,7 @@ WRONG = {
         "cable,back,camera,7,8,,,\ncable,front,back,1",
         'target_port is a port of "camera", .* the port of "back" is source_port',
     ),
-    "hexadecimal address": ("64", "0x40", "address is '0x40'; numbers are decimal: write 64"),
+    "hexadecimal port": ("2,5,,", "2,0x5,,", "target_port is '0x5'; numbers are decimal: write 5"),
     "address between routers": ("2,5,,", "2,5,80,", "a logical address is of a terminal, and neither end is"),
     "address 31": (
         "64",
@@ -266,7 +278,7 @@ def test_a_run_with_the_exported_tables_is_the_same(tmp_path: Path) -> None:
         ("{router},{address},0", "{router} has no cable at port 0; it has 1, 2"),
         ("{router},{address},31", "{router} has no cable at port 31; it has 1"),
         ("{router},{address},", "no port is given"),
-        ("{router},0x28,1", '"0x28" is no logical address: numbers are decimal: write 40'),
+        ("{router},0x1F,1", "no terminal has the logical address 31"),
         ("{router},{address},0x12", "write the ports of a mask, separated by spaces: 1 4"),
         ("{router},{address},0x0", '"0x0" is no port of {router}: write numbers'),
         ("{router},{address},1", "this destination was given in line 2 already"),

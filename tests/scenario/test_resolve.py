@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import fabriloom
+import networkx
 import pytest
 from expects import CASES, put, unpacked
 from fabriloom.compile import compile, silent
@@ -212,6 +213,23 @@ def test_messages_of_programs() -> None:
     program = {"kind": "ping-pong", "size": "3 flits"}
     found = Scenario.from_dict({**MESH, "program": program}).resolved
     assert found["program"]["size"] == "48 B"
+
+
+def test_times_of_a_run_in_cycles() -> None:
+    """Of the preset's cycle of 1 ns, or of one that is given."""
+    run = {"duration": "2000 cycles", "warmup": "1 cycle"}
+    found = Scenario.from_dict({**MESH, "run": run}).resolved["run"]
+    assert (found["duration"], found["warmup"]) == ("2 us", "1 ns")
+    clocked = {**MESH, "technology": {"preset": "generic", "cycle": "500 MHz"}}
+    assert Scenario.from_dict({**clocked, "run": run}).resolved["run"]["duration"] == "4 us"
+    with pytest.raises(ScenarioError, match='unknown unit "cycles"'):
+        Scenario.from_dict({**MESH, "technology": {"preset": "ds-link-c104"}, "run": run})
+
+
+def test_a_graph_of_networkx_is_no_table() -> None:
+    graph = networkx.cycle_graph(4)
+    with pytest.raises(ScenarioError, match=r"write fabriloom\.topology\.from_networkx\(graph"):
+        Scenario.from_dict({"topology": graph})
 
 
 def test_links_without_flits() -> None:

@@ -202,7 +202,11 @@ def test_padding_is_no_payload() -> None:
     found = fabriloom.run(scenario).summary
     assert found["packets"]["offered"] == pytest.approx(2 * 1e8 / 65 / 1000, rel=0.05)
     assert found["offered_mbytes_per_s"] == pytest.approx(200, rel=0.05)
-    assert "50.8 %" in inspect(scenario)["link"]["flits"]
+    assert inspect(scenario)["link"]["flits"].startswith("65 B travel in 2 flits of 64 B: 50.8 %; no headers")
+    counted = scenario.with_settings({"technology.overhead": "26 B"})
+    assert inspect(counted)["link"]["flits"] == "65 B travel in 2 flits of 64 B: 50.8 %"
+    of_ethernet = scenario.with_settings({"technology": {"preset": "ethernet-100g"}})
+    assert inspect(of_ethernet)["link"]["flits"] == "65 B take 103 B: 63.1 %"
 
 
 def test_a_small_packet_is_sent_in_every_cycle_of_the_infiniband_preset() -> None:
@@ -255,8 +259,13 @@ def test_a_star_shares_its_arms() -> None:
     graph = topology.build("star", arms=3, terminals_per_switch=2)
     table = routing.build(graph, adaptive=False)
     # 0 and 1 on arm 0, and so on; both of arm 0 talk to arm 1, the two of arm 2 to each other.
-    found = effective_bisection.shares(graph, table, np.array([2, 3, 0, 1, 5, 4]))
+    found = effective_bisection.shares(graph, table, np.array([2, 3, 0, 1, 5, 4]), np.ones(graph.links))
     assert found.tolist() == [0.5, 0.5, 0.5, 0.5, 1.0, 1.0]
+    slow = np.ones(graph.links)
+    slow[graph.terminal_out_links[4]] = 0.25  # the cable of a terminal on arm 2
+    slow[graph.switch_links] = 0.5
+    found = effective_bisection.shares(graph, table, np.array([2, 3, 0, 1, 5, 4]), slow)
+    assert found.tolist() == [0.25, 0.25, 0.25, 0.25, 0.25, 1.0]
 
 
 @pytest.mark.parametrize("spread", ["turns", "runs", "random"])
@@ -265,7 +274,7 @@ def test_flows_are_as_many_as_the_load_of_links_says(spread: str) -> None:
     table = routing.build(graph, adaptive=False, spread=spread)
     target = exchanging(32, 4)
     loads = routing.channel_loads(graph, table, (np.arange(32), target, np.ones(32)))
-    found = effective_bisection.shares(graph, table, target)
+    found = effective_bisection.shares(graph, table, target, np.ones(graph.links))
     for source in range(32):
         way = routing.path(graph, table, source, int(target[source]))
         assert found[source] == pytest.approx(1 / loads[way].max())
@@ -274,13 +283,14 @@ def test_flows_are_as_many_as_the_load_of_links_says(spread: str) -> None:
 def test_a_group_is_as_wide_as_its_links() -> None:
     """Adaptive: with as many cables up as terminals, and as many down, even counts give everyone a link."""
     graph = topology.build("clos", terminals=64, switch_ports=32)
-    found = effective_bisection.shares(graph, routing.build(graph), exchanging(64, 1))
+    found = effective_bisection.shares(graph, routing.build(graph), exchanging(64, 1), np.ones(graph.links))
     assert np.allclose(found, 1.0)
 
 
 def test_the_two_terminals_of_a_cable_have_all_of_it() -> None:
     graph = topology.build("cable")
-    assert effective_bisection.shares(graph, routing.build(graph), np.array([1, 0])).tolist() == [1, 1]
+    found = effective_bisection.shares(graph, routing.build(graph), np.array([1, 0]), np.ones(2))
+    assert found.tolist() == [1, 1]
 
 
 def test_random_tables_arrive_and_are_other_ones_for_another_seed() -> None:

@@ -341,6 +341,7 @@ def test_channel_load_bound_of_a_hot_spot_in_a_large_network() -> None:
     assert bound["load"] == pytest.approx(4095 * 0.1 + 0.9)
     assert bound["accepted_mbytes_per_s_bound"] == pytest.approx(4096 / bound["load"] * link)
     assert found["network"]["mean_links_on_the_way"] < 10
+    assert found["network"]["choices_max"] == 1
 
 
 def bounded(topology: Any, pattern: Any, length: str) -> tuple[float, float]:

@@ -172,3 +172,18 @@ def test_pause_is_not_within_packets() -> None:
     own = {"preset": "ethernet-100m", "lanes": 2, "lane_sharing": "flit"}
     with pytest.raises(ScenarioError, match="pause"):
         compile(Scenario.from_dict({"topology": {"kind": "crossbar", "terminals": 3}, "technology": own}))
+
+
+def test_a_cable_of_frames_with_the_rate_of_its_wire_is_a_warning(tmp_path: Path) -> None:
+    """A lane of 2.5 Gbit/s has 2 Gbit/s of data, which the rates of cables count."""
+    file = tmp_path / "cables.csv"
+
+    def warned(rate: str, preset: str = "spacefibre-2g5") -> list[str]:
+        file.write_text(f"kind,source,target,rate\nterminal,a,r,{rate}\nterminal,b,r,\n")
+        topology = {"kind": "file", "path": str(file)}
+        return list(
+            compile(Scenario.from_dict({"topology": topology, "technology": {"preset": preset}})).warnings
+        )
+
+    assert ["coded 8b10b carries 2 Gbit/s" in one for one in warned("2.5 Gbit/s")] == [True]
+    assert warned("2 Gbit/s") == warned("") == warned("125 Gbit/s", "infiniband-4x-edr") == []

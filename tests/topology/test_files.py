@@ -156,6 +156,12 @@ def test_any_networkx_graph():
     assert topology.from_networkx(multi, 1).links == 2 * (3 + 3)
 
 
+def test_nodes_that_are_numbers_are_numbered_as_they_are():
+    """A trace says 0 and means node 0, in whatever order the edges were added."""
+    assert topology.from_networkx(networkx.Graph([(2, 1), (1, 0)]), 1).switch_names == ["0", "1", "2"]
+    assert topology.from_networkx(networkx.Graph([("2", "1"), ("1", "0")]), 1).switch_names == ["2", "1", "0"]
+
+
 WIRE = {"parallel": 3, "rate": "10 Mbit/s", "length": "150 cm"}
 
 

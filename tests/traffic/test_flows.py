@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from fabriloom.codes import ARRIVAL, TARGET
 from fabriloom.compile import compile
 from fabriloom.scenario import Scenario, ScenarioError
 from fabriloom.simulate import compare, run
-from fabriloom.studies import curve, saturate
+from fabriloom.studies import curve, failures, saturate
 from fabriloom.studies.inspection import inspect
 from fabriloom.technology import technology
 from fabriloom.traffic import TrafficError, demand
@@ -305,7 +306,7 @@ def test_check_says_which_link_is_asked_for_too_much() -> None:
     assert found["offered_mbytes_per_s"] == pytest.approx(110 / 8)
     assert found["busiest"] == "s(0,0)>t(0,0).1"
     assert [link["what"] for link in found["over"]] == ["s(0,0)>t(0,0).1"]
-    tech = technology("ds-link-c104")
+    tech = technology("ds-link-c104").beside(Fraction(0))  # no data go the other way, so no credit comes back
     busy = 50e6 / 512 * tech.packet_ps(64) + 60e6 / 8000 * tech.packet_ps(1000)
     assert found["busiest_share"] == pytest.approx(busy / 1e12)
     [link] = found["over"]
@@ -318,6 +319,41 @@ def test_check_says_which_link_is_asked_for_too_much() -> None:
     half = inspect(scenario({"rate": "100 MB/s", "scale": 0.5}, topology=RING))["demanded"]
     assert half["busiest_share"] == pytest.approx(ring["busiest_share"] / 2)
     assert half["scale_bound"] == pytest.approx(ring["scale_bound"])
+
+
+def test_a_link_without_data_the_other_way_carries_what_check_says() -> None:
+    """20 MB/s but for header and end; with the credit of a full opposite direction it would be 19.05."""
+    flows = [flow(source=0, target=1, length="4 kB", rate="19.6 MB/s")]
+    rated = scenario(
+        {"pattern": {"kind": "flows", "flows": flows}, "arrivals": "constant"},
+        topology={"kind": "crossbar", "terminals": 2},
+        technology={"preset": "spacewire-200"},
+        run={"duration": "50 ms"},
+    )
+    bound = inspect(rated)["demanded"]["accepted_mbytes_per_s_bound"]
+    assert bound == pytest.approx(20 * 4000 / 4001.25, rel=1e-3)
+    assert 19.5 < run(rated).summary["accepted_mbytes_per_s"] < bound
+
+
+def test_planes_and_failures_count_bytes_and_not_packets(tmp_path: Path) -> None:
+    """Of 9 MB/s, 8 go to one terminal in long packets, and 1 in short ones, which are as many, to another."""
+    flows = [
+        flow(source=0, target=1, length="4 kB", rate="8 MB/s"),
+        flow(source=0, target=2, length="500 B", rate="1 MB/s"),
+    ]
+    cables = "kind,source,target\nterminal,a,s\nterminal,b,s\nterminal,c,s\ncable,a,r\ncable,b,r\ncable,c,r\n"
+    (tmp_path / "cables.csv").write_text(cables + "switch,s,\nswitch,r,\n")
+    found = scenario(
+        {"pattern": {"kind": "flows", "flows": flows}},
+        topology={"kind": "file", "path": str(tmp_path / "cables.csv")},
+        technology={"preset": "spacewire-200"},
+        ports={"choice": "nominal"},
+    )
+    seen = inspect(found)
+    bound = seen["demanded"]["accepted_mbytes_per_s_bound"]
+    assert seen["planes"][0]["accepted_mbytes_per_s_bound"] == pytest.approx(bound, rel=1e-3)
+    arrives = {row["name"]: row["delivered_share"] for row in failures.look(compile(found))["failures"]}
+    assert arrives["b>s"] == pytest.approx(1 / 9, rel=0.01)
 
 
 def test_check_says_it_of_even_traffic_without_pairs_to_name() -> None:

@@ -92,7 +92,8 @@ class _Codes:
 def _of_source(trains: list[Train], random: bool, refuses: bool, codes: _Codes) -> list[int | str]:
     """Return the bounds of the flows of one port of a source, whose packets share a queue."""
     if random:
-        return ["its source makes packets at random, so no wait is the longest"] * len(trains)
+        remedy = 'give its flows a period, or write arrivals = "constant"'
+        return [f"its source makes packets at random, so no wait is the longest; {remedy}"] * len(trains)
     if refuses:
         return ["its source refuses packets that find the queue full"] * len(trains)
     if any(np.isinf(train.jitter) for train in trains):

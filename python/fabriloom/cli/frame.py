@@ -96,6 +96,19 @@ SHARED = {
 # Groups of commands: each command is made when it is asked for, since the options of all take long.
 
 
+_DONE_BY = {
+    "report": "run, curve, compare or check with --out, which writes report.html",
+    "what-if": "check FILE --fault all",
+    "faults": "check FILE --fault all",
+    "validate": "check",
+    "simulate": "run",
+    "sweep": "curve, or study for many points",
+    "view": "page, or draw for a picture",
+    "convert": "import",
+}
+"""Commands of other programs, and what does the same here."""
+
+
 class Commands(TyperGroup):
     """The commands of ``fabriloom``.
 
@@ -114,6 +127,12 @@ class Commands(TyperGroup):
     def list_commands(self, ctx: Any) -> list[str]:
         """Return the names of all commands."""
         return list(self.commands)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Return the command that is asked for, or say which one does what a word of others means."""
+        if args and args[0] in _DONE_BY and args[0] not in self.commands:
+            ctx.fail(f"No such command '{args[0]}': use {_DONE_BY[args[0]]}")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write one entry per command, wrapped."""

@@ -9,6 +9,7 @@ from typing import Any
 from ..process.libraries import pl
 from ..results.figures import in_percent
 from ..results.requirements import GUARANTEED, MISSED, counted, losses, margin, said, without, worst_first
+from ..results.signals import NULLS
 from . import show
 from .exits import say
 from .house import Bounds, Promise
@@ -114,6 +115,7 @@ def of_codes(table: pl.DataFrame) -> None:
         [False] * 3 + [True] * 5,
     )
     _more(len(rows), "with less jitter", "--out has")
+    say(f"Jitter: longest less shortest. {NULLS}.")
 
 
 def of_bounds(found: Bounds) -> None:

@@ -27,7 +27,7 @@ from .addresses import addresses_of, distributions_of
 from .columns import Arrays, u32
 from .deadlock import Pairs, ports_of
 from .drawn import ONE_EACH, parts_of, sources_in_a_row, without_parts
-from .own_sizes import narrowed, promised, slots_by_chance
+from .own_sizes import coded, narrowed, promised, slots_by_chance
 from .schedule import check_schedule
 from .traffic_classes import class_columns
 
@@ -377,8 +377,8 @@ class LinkRoutes:
         """Return warnings about a network that can be computed."""
         room = congestion.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
         lanes = [*promised(self.technology), *slots_by_chance(self.technology, arrays)]
-        doubtful = [*lanes, *without_parts(self.technology.group_choice, arrays)]
-        return [*self.network.roundings(), *room, *congestion.cut_where_paused(arrays), *doubtful]
+        lanes += [*coded(self.technology, self.graph), *without_parts(self.technology.group_choice, arrays)]
+        return [*self.network.roundings(), *room, *congestion.cut_where_paused(arrays), *lanes]
 
     def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
         """Return warnings about the results of a run."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from .. import units
 from ..routing import NONE, RouteTable, RoutingError
 from ..scenario import Scenario
 from ..technology import Technology, TechnologyError
@@ -112,6 +114,22 @@ def promised(tech: Technology) -> list[str]:
     return [
         f"lane_reserved promises {total / 1e4:g} % of a link to its lanes: when all of them send, some get "
         "less than is reserved for them; reserve 100 % at most"
+    ]
+
+
+def coded(tech: Technology, graph: Graph) -> list[str]:
+    """Return a warning if the rate of a cable of frames is that on the wire: rates count data."""
+    usual, rates = Fraction(tech.link_rate_bits_per_s), graph.attributes.get("rate_bits_per_s")
+    if rates is None or not tech.lane_rules.frame_chars:
+        return []
+    wire = float(usual * 10 / 8)
+    found = np.flatnonzero(np.isclose(rates, wire))
+    if not len(found):
+        return []
+    of_wire, of_data = units.format_rate_bits_per_s(round(wire)), units.format_rate_bits_per_s(usual)
+    return [
+        f"{graph.link_names[found[0]]} has {of_wire} of data: rates of cables are without the coding, and a "
+        f"lane of {of_wire} coded 8b10b carries {of_data}; write that, or no rate"
     ]
 
 

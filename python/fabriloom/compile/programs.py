@@ -283,22 +283,36 @@ class Messages:
     def demand(self, arrays: Arrays) -> traffic.Demand:
         """Return how many packets each pair of terminals exchanges, as far as targets are known."""
         source, target, size, count = self.programs.demand()
-        small = size < arrays["message_small_below_bytes"]
-        packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
-        packets = -(-size // packet) * count
+        number, chars = self._cut(arrays, size)
+        packets = number.sum(axis=0) * count
+        payload = traffic.Payload(size / number.sum(axis=0), chars / number.sum(axis=0))
         busiest = np.bincount(source, weights=packets).max(initial=0.0)
         packets = packets / busiest if busiest else packets
-        return traffic.Demand(source, target, packets, np.zeros(len(self.programs.terminal_names)))
+        even = np.zeros(len(self.programs.terminal_names))
+        return traffic.Demand(source, target, packets, even, payload)
 
     def mean_packet(self, arrays: Arrays) -> tuple[float, float]:
         """Return the mean payload of packets of messages, in bytes and in characters, which count full."""
         _, _, size, count = self.programs.demand()
-        mean_bytes = float(arrays["message_packet_bytes"])
-        if len(size):
-            small = size < arrays["message_small_below_bytes"]
-            packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
-            mean_bytes = float((size * count).sum() / (-(-size // packet) * count).sum())
-        return mean_bytes, self.routes.technology.payload_chars(round(mean_bytes))
+        if not len(size):
+            usual = int(arrays["message_packet_bytes"])
+            return float(usual), self.routes.technology.payload_chars(usual)
+        number, chars = self._cut(arrays, size)
+        packets = float((number.sum(axis=0) * count).sum())
+        return float((size * count).sum()) / packets, float((chars * count).sum()) / packets
+
+    def _cut(self, arrays: Arrays, size: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the full and the last packets of messages, and the characters of all packets of each.
+
+        The padding of a mean length is not the mean padding.
+        """
+        small = size < arrays["message_small_below_bytes"]
+        packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
+        number = np.array([size // packet, (size % packet > 0) | (size == 0)])
+        lengths, place = np.unique(np.array([packet, size % packet]), return_inverse=True)
+        of_length = [self.routes.technology.payload_chars(length) for length in lengths.tolist()]
+        chars = np.array(of_length, np.int64)[place.reshape(number.shape)]
+        return number, (number * chars).sum(axis=0)
 
 
 def _settings(scenario: Scenario, protocol: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 Both forms are read: blocks of nodes, and the list of ports that ``ibnetdiscover -p`` prints. Each port of a
 channel adapter is a terminal, because a LID belongs to a port. Links are named by both ends with the numbers
 of their ports, ``leaf1:3>spine2:17``. The description of a node is its name if no other node has it; else
-its GUID follows.
+its GUID follows. Of ``MF0;leaf1:MSB7800/U1``, as switches describe themselves, ``leaf1`` is left.
 """
 
 from __future__ import annotations
@@ -46,6 +46,8 @@ _BEFORE = re.compile(
     r"(?:vendid|devid|sysimgguid|switchguid|caguid|rtguid|DRPort)\b.*|#.*|"
     r"|Chassis \d+(?: \(guid .*\))?|Non-Chassis Nodes|Hostname: .*"  # as ibnetdiscover -g has them
 )
+_DESCRIBED = re.compile(r"^MF0;([^:/]+)(?::[^/]+)?((?:/[LS]\d+)?)/U\d+$")
+"""As switches describe themselves: the name of the host, the model, a board of a chassis, and the chip."""
 _WIDTH = re.compile(r"\b(\d{1,2})x\s*([A-Z]+(?:10)?)\b")
 _LID = re.compile(r"\blid (\d{1,5})\b")
 _LMC = re.compile(r"\blmc (\d)\b")
@@ -235,10 +237,14 @@ class _Subnet:
                     )
 
     def _name(self) -> None:
-        count = Counter(node.description for node in self.nodes.values())
-        for node in self.nodes.values():
-            alone = node.description and count[node.description] == 1
-            name = node.description if alone else f"{node.description} {node.guid}".strip()
+        told = [node.description for node in self.nodes.values()]
+        short = [_DESCRIBED.sub(r"\1\2", one) for one in told]
+        if len(set(short)) == len(set(told)):  # else two switches would have one name
+            told = short
+        count = Counter(told)
+        for node, description in zip(self.nodes.values(), told, strict=True):
+            alone = description and count[description] == 1
+            name = description if alone else f"{description} {node.guid}".strip()
             for number in node.ports:
                 several = not node.is_switch and len(node.ports) > 1
                 self.end[node.guid, number] = f"{name} port {number}" if several else name

@@ -206,7 +206,8 @@ def _predictions(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
     return [picture, Table("Measured and predicted", head, cells, flush, note)]
 
 
-_MOST = 20
+_NAMED = 6
+"""Terminals that are named of those behind a link; the CSV has all."""
 
 
 def for_check(checked: Checked) -> str:
@@ -262,15 +263,29 @@ def _facts(checked: Checked) -> list[tuple[str, str, str]]:
 def _fullest(checked: Checked) -> Table:
     """Return the links that are used most."""
     used, names = checked.used, checked.graph.link_names
-    order = [int(at) for at in np.argsort(-used, kind="stable")[:_MOST] if used[at] > 0]
+    order = [at for at in checked.leads_to if used[at] > 0]
     top = max((float(used[at]) for at in order), default=1.0)
     rows = [
-        [Cell(names[at]), Cell(in_percent(float(used[at])), float(used[at]) / top, float(used[at]))]
+        [
+            Cell(names[at]),
+            Cell(in_percent(float(used[at])), float(used[at]) / top, float(used[at])),
+            _named(checked.leads_to[at]),
+        ]
         for at in order
     ]
     many = number(int(np.count_nonzero(used)))
-    note = f"{len(rows)} of {many} links with traffic; utilisation{checked.when}."
-    return Table("Links that carry most", ["Link", "Utilisation"], rows, [False, True], note)
+    note = (
+        f"{len(rows)} of {many} links with traffic; utilisation{checked.when}. Packets for these terminals "
+        "share the link, as the table of the switch before it says."
+    )
+    head = ["Link", "Utilisation", "Leads to"]
+    return Table("Links that carry most", head, rows, [False, True, False], note)
+
+
+def _named(names: list[str]) -> Cell:
+    """Return how many terminals these are, and the first of them."""
+    more = ", …" if len(names) > _NAMED else ""
+    return Cell(f"{len(names)}: {', '.join(names[:_NAMED])}{more}" if names else "–", sort=", ".join(names))
 
 
 def _failures(checked: Checked) -> Table:

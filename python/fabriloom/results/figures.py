@@ -8,6 +8,8 @@ from typing import Any
 
 _HALF_DIGITS = 2
 _MOST_DECIMALS = 6
+_ROUNDING = 1e-12
+"""A half-width below this part of its value is the rounding of sums of equal times."""
 
 
 def figures(value: float | None, digits: int = 4, none: str = "-") -> str:
@@ -31,6 +33,8 @@ def moment(value_ns: float) -> str:
 
 def measured(value: float | None, half: float | None = None, none: str = "-") -> str:
     """Format a number with the half-width of its interval: two digits of the half-width, equal decimals."""
+    if half is not None and value and 0 < half < _ROUNDING * abs(value):
+        half = 0.0
     if value is None or half is None or not (math.isfinite(value) and math.isfinite(half)) or half <= 0:
         text = figures(value, none=none)
         return text if value is None or half is None else f"{text} ± {figures(half, _HALF_DIGITS)}"

@@ -172,6 +172,10 @@ ENOUGH = 0.95
 """A jitter between whose extremes less than this share of the codes to come is expected is of too few."""
 
 
+NULLS = "Not in it: the NULL that an idle link may be sending, up to 8 bits of each link on the path"
+"""What the model leaves out of times and jitter."""
+
+
 def text(codes: Mapping[str, Any]) -> str:
     """Summarise time-codes and interrupts in a part of a sentence."""
     dropped = [

@@ -71,9 +71,9 @@ class RouterRows:
 
     def _target(self, address: str, terminal: str) -> int:
         """Return the terminal with an address; ``terminal`` is the name that the table gives, if any."""
-        number = _number(address)
+        number = int(address, 16) if _HEXADECIMAL.fullmatch(address) else _number(address)
         if number is None:
-            message = f'"{address}" is no logical address: {_decimal(address)}'
+            message = f'"{address}" is no logical address: write a number'
             raise RoutingError(message, cell="logical_address")
         target = self._terminals.get(number)
         if target is None:
@@ -89,7 +89,7 @@ class RouterRows:
     def _link(self, switch: int, word: str) -> int:
         port, name = _number(word), self._graph.switch_names[switch]
         if port is None:
-            raise RoutingError(f'"{word}" is no port of {name}: {_decimal(word, mask=True)}', cell="ports")
+            raise RoutingError(f'"{word}" is no port of {name}: {_unmasked(word)}', cell="ports")
         if (switch, port) not in self._links:
             there = ", ".join(str(number) for at, number in sorted(self._links) if at == switch)
             raise RoutingError(f"{name} has no cable at port {port}; it has {there}", cell="ports")
@@ -100,13 +100,9 @@ def _number(word: str) -> int | None:
     return int(word) if word.isascii() and word.isdecimal() and len(word) < 10 else None
 
 
-def _decimal(word: str, mask: bool = False) -> str:
-    """Return what to write instead of a word; ``mask``: bit n of a hexadecimal number stands for port n."""
-    if not _HEXADECIMAL.fullmatch(word):
-        return "write numbers" if mask else "write a number"
-    number = int(word, 16)
-    if not mask:
-        return f"numbers are decimal: write {number}"
+def _unmasked(word: str) -> str:
+    """Return what to write instead of a mask, in which bit n stands for port n."""
+    number = int(word, 16) if _HEXADECIMAL.fullmatch(word) else 0
     bits = " ".join(str(bit) for bit in range(number.bit_length()) if number >> bit & 1)
     return f"write the ports of a mask, separated by spaces: {bits}" if bits else "write numbers"
 

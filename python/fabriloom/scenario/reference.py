@@ -21,7 +21,11 @@ from fabriloom.technology.presets import Entry, is_ring
 from fabriloom.technology.protocols import interfaces, protocols
 
 _UNITS = (
-    ("time", units.TIME_PS, "`2 us`"),
+    (
+        "time",
+        units.TIME_PS,
+        "`2 us`; in a run, its traffic, programs and faults also `500 cycles`, where links count in flits",
+    ),
     (
         "size",
         units.BYTES,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -13,6 +13,7 @@ from fabriloom.scenario.errors import Path, ScenarioError
 from fabriloom.scenario.fields import Later, OneOf
 from fabriloom.scenario.in_flits import in_cycles
 from fabriloom.scenario.schema import Scenario
+from fabriloom.scenario.sections.routing import ALIASES
 from fabriloom.scenario.source import OTHER_WORDS, SourceMap
 
 _MOST_PLACED = 20
@@ -24,6 +25,11 @@ _SECTIONS = {
     "cost": "\n      switch = 100\n      cable = 5",
 }
 """Minimal content of a section."""
+_OTHER_FILES = {
+    "require": "this file has requirements: give it to `fabriloom design`, which finds networks",
+    "topology": "this file is a scenario: use `fabriloom run`; requirements have [require], not a network",
+}
+"""What a file is that has a section of the other kind of files."""
 _TYPES = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -57,7 +63,8 @@ def translate(
         if detail["type"] == "missing" and _misspelt(detail["loc"], unknown):
             continue
         path, rest = _written(detail["loc"], data)
-        where = path if rest is None else (*path, rest)
+        # Each form that a value may have reports the value; the first is enough.
+        where = (*path, rest) if rest is not None and detail["type"] == "missing" else path
         if where in paths:
             continue
         paths.add(where)
@@ -146,6 +153,8 @@ def message_of(detail: Any, value: Any, path: Path) -> tuple[str, str]:
     if kind in ("literal_error", "enum"):
         if value == []:
             return f"{name} is an empty list", "name at least one, or leave it out"
+        if isinstance(value, str) and (several := units.as_range(value)):
+            return f"{name} cannot be {_show(value)}", f'write ["{several}"], a list with this range'
         expected = ctx["expected"].replace("'", '"').replace("True", "true").replace("False", "false")
         choices = [word.strip(' "') for word in expected.replace(" or ", ",").split(",")]
         near = units.nearest(str(value), choices) if isinstance(value, str) else None
@@ -213,13 +222,16 @@ def _unknown(path: Path, data: dict[str, Any], where: _Where) -> ScenarioError:
     if sections:
         hint = " or ".join(f"{section}.{name}" for section in sections)
         hint = f"write {hint}: it is a key of [{'] and ['.join(sections)}]"
-    if others := _elsewhere(above, name, data, where.root):
+    meant = name if _elsewhere(above, name, data, where.root) else units.called_here(name)
+    if meant not in allowed and (others := _elsewhere(above, meant, data, where.root)):
         written = f': write kind = "{others[0]}" beside it' if "kind" in allowed else ""
         hint = f'did you mean "{alone}"? ' if alone else ""
         hint += (
-            f'"{name}" is a setting of {", ".join(others[:4])}{written}; or choose from {", ".join(allowed)}'
+            f'"{meant}" is a setting of {", ".join(others[:4])}{written}; or choose from {", ".join(allowed)}'
         )
-        hint = in_cycles(name, data.get(str(above[0]))) or hint
+        hint = in_cycles(meant, data.get(str(above[0])), name) or hint
+    if not above and name == ("require" if where.root is Scenario else "topology"):
+        hint = _OTHER_FILES[name]
     inside = f"in [{_dotted(above)}]" if above else f"at the top of {where.what}"
     place = where.source.place(path, key=True)
     error = ScenarioError(f'unknown key "{_short(name)}" {inside}', path, hint, place)
@@ -264,7 +276,10 @@ def _tag(kind: str, path: Path, value: Any, ctx: Any, data: dict[str, Any], wher
             hint = "choose one of " + ", ".join(choices)
             return ScenarioError(f'[{_dotted(path)}] lacks "{tag}"', (*path, tag), hint, source.place(path))
         message = f"{_dotted(path)} must be a table, found {_show(value)}"
-        return ScenarioError(message, path, f'write {{ {tag} = "{choices[0]}", … }}', source.place(path))
+        hint = f'write {{ {tag} = "{choices[0]}", … }}'
+        if path == ("topology",) and hasattr(value, "nodes"):
+            hint = "write fabriloom.topology.from_networkx(graph, terminals_per_switch=1)"
+        return ScenarioError(message, path, hint, source.place(path))
     word = value.get(tag) if isinstance(value, dict) else value
     if isinstance(word, dict | list):
         inner = next((str(word[one]) for one in _TAGS if isinstance(word, dict) and one in word), choices[0])
@@ -276,6 +291,11 @@ def _tag(kind: str, path: Path, value: Any, ctx: Any, data: dict[str, Any], wher
     full = (*path, tag) if isinstance(value, dict) and tag in value else path
     near = units.nearest(word, choices) if isinstance(word, str) else None
     hint = (f'did you mean "{near}"? ' if near else "") + "choices: " + ", ".join(choices)
+    if path[:1] == ("traffic",) and not near and isinstance(word, str):
+        models = _models(_field(Scenario, "program"))
+        kinds = [str(tag) for model in models for tag in _tag_values(model)]
+        if ready := units.nearest(word, kinds, 0.9):
+            hint = f'"{ready}" is a program: write [program] with kind = "{ready}" instead of [traffic]'
     return ScenarioError(f"unknown {tag} {_show(word)} of {_dotted(path)}", full, hint, source.place(full))
 
 
@@ -288,7 +308,10 @@ def keys_at(path: Path, data: Any, root: type[BaseModel] = Scenario) -> list[str
 def _description(path: Path, name: str, data: Any, root: type[BaseModel]) -> str:
     model = _model(path, data, root)
     fields = model.model_fields if model else {}
-    return next((f.description or "" for n, f in fields.items() if name in (n, f.alias)), "")
+    field = next((field for known, field in fields.items() if name in (known, field.alias)), None)
+    words = get_args(field.annotation) if field and get_origin(field.annotation) is Literal else ()
+    about = (field.description or "") if field else ""
+    return f"{about}: {', '.join(map(_show, words))}" if words else about
 
 
 def _model(path: Path, data: Any, root: type[BaseModel]) -> type[BaseModel] | None:
@@ -301,7 +324,7 @@ def _model(path: Path, data: Any, root: type[BaseModel]) -> type[BaseModel] | No
         data = data.get(step) if isinstance(data, dict) else None
         models = _models(_field(model, step))
         if len(models) > 1:
-            words = {tag for tag in _tags_of(data) if isinstance(tag, str)}
+            words = {ALIASES.get(tag, tag) for tag in _tags_of(data) if isinstance(tag, str)}
             usual = models[0] if isinstance(data, dict) and not set(_TAGS) & set(data) else None
             model = next((m for m in models if words & set(_tag_values(m))), usual)
         else:

@@ -3,6 +3,7 @@
 from .asked import StudyError
 from .comparison import Comparison, compare, variants
 from .curves import Curve, curve
+from .inspection import check
 from .points import Point
 from .run_all import Study, study
 from .saturation import Saturation, saturate
@@ -16,6 +17,7 @@ __all__ = [
     "Saturation",
     "Study",
     "StudyError",
+    "check",
     "compare",
     "curve",
     "repeat",

@@ -20,7 +20,7 @@ from ..scenario.schema import Scenario
 from ..topology import Graph
 from .points import Advance, Point, point_row, run_points
 from .store import Out, Store
-from .verdict import of_curve
+from .verdict import of_curve, of_events
 
 # Choose the next points of a curve: in the intervals where it bends.
 #
@@ -128,6 +128,7 @@ LOADS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 LOAD = "traffic.load"
 SCALE = "traffic.scale"
+_EVENTS = "program.rate"
 """Setting that a curve varies if rates or flows are given instead of a load."""
 
 
@@ -198,7 +199,7 @@ def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
     """Return the scenario with settings replaced. Raises ScenarioError, also for a load without effect."""
     if LOAD in settings and scenario.program is not None:
         message = "offered loads have no effect: a program sets the times of its own messages"
-        hint = 'give a [sweep] of its settings, such as "program.rate"'
+        hint = 'write [sweep] and below it its values, such as "program.rate" = ["20 kHz", "40 kHz"]'
         raise scenario.error(message, ("program",), hint, key=True)
     if LOAD in settings and scenario.traffic.is_rated():
         message = "offered loads have no effect: this traffic is given as rates"
@@ -281,8 +282,11 @@ def curve(
 
 
 def _verdicts(base: Scenario, points: list[Point], raised: str, varied_paths: list[str]) -> dict[str, str]:
-    """Return a sentence for each line of the chart, that is, for points that differ only in the load."""
-    if raised not in varied_paths or base.program is not None:
+    """Return a sentence for each line of the chart: for points that differ only in the load, or in the rate
+    of a program's events.
+    """
+    raised = raised if base.program is None else _EVENTS
+    if raised not in varied_paths:
         return {}
     groups: dict[str, list[Point]] = {}
     for point in points:
@@ -290,6 +294,9 @@ def _verdicts(base: Scenario, points: list[Point], raised: str, varied_paths: li
         groups.setdefault(settings_text(others), []).append(point)
     found = {}
     for name, group in groups.items():
-        full = varied(base, {**group[0].settings, raised: 1.0})
-        found[name] = of_curve(full, group, raised)
+        if base.program is not None:
+            found[name] = of_events(group)
+        else:
+            full = varied(base, {**group[0].settings, raised: 1.0})
+            found[name] = of_curve(full, group, raised)
     return found

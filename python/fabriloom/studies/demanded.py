@@ -43,15 +43,18 @@ def demanded(
     names, shares = list(used), np.array(list(used.values())) / (1.0 if left is None else left)
     order = np.argsort(-shares, kind="stable")
     over = [{"what": names[at], "share": float(shares[at])} for at in order if shares[at] > 1]
-    most = float(shares[order[0]])
-    scale = float(compiled.scenario.traffic.scale or 1.0)
-    times = inspection_of(compiled).most_times(compiled.demand(), shares) if shared and most > 0 else None
+    most, demand, inspected = float(shares[order[0]]), compiled.demand(), inspection_of(compiled)
+    scale, offered = float(compiled.scenario.traffic.scale or 1.0), _offered_mbytes_per_s(compiled, demand)
+    full = inspected.times(demand) * (1.0 if left is None else left)
+    even = float(full.min())
+    times = inspected.most_times(demand, 1 / full) if shared and most > 0 else None
     return {
-        "offered_mbytes_per_s": _offered_mbytes_per_s(compiled, compiled.demand()),
+        "offered_mbytes_per_s": offered,
         "busiest": names[order[0]],
         "busiest_share": most,
-        "scale_bound": scale / most if most > 0 else None,
-        "shared_scale_bound": None if times is None else scale * max(times, 1 / most),
+        "accepted_mbytes_per_s_bound": offered * even if most > 0 else None,
+        "scale_bound": scale * even if most > 0 else None,
+        "shared_scale_bound": None if times is None else scale * max(times, even),
         "over": over[:_SHOWN],
         "over_count": len(over),
     }
@@ -129,7 +132,7 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         )
     ]
     if share > 0:
-        even = rate / share, found["scale_bound"]
+        even = found["accepted_mbytes_per_s_bound"], found["scale_bound"]
         bound = shared_text("scale", " in these proportions", even, found["shared_scale_bound"])
         told.insert(0, ("throughput", f"{bound}: {found['busiest']} is full first"))
     if found["over"]:

@@ -15,14 +15,27 @@ from ..compile import Compiled, compile
 from ..compile.deadlock import DEADLOCKS
 from ..compile.silent import silent_settings
 from ..programs import Programs
+from ..results.columns.features import cycle_ns_of
 from ..results.figures import figures
 from ..results.summary import Provenance
-from ..scenario.schema import Scenario
+from ..scenario import Scenario, scenario_of
 from ..topology import Graph, kind_of
 from . import demanded, failures
 from .kinds import KINDS, inspection_of
 from .links import bisection as effective_bisection
 from .zero_load import zero_load_latency
+
+
+def check(scenario: Scenario) -> dict[str, Any]:
+    """Return what is known of a scenario before it runs: ports, bounds, zero-load latency, deadlock.
+
+    The keys are those of the JSON of ``fabriloom check``; ``["deadlock"]["text"]`` says whether packets can
+    wait for each other for ever.
+
+    Raises:
+        ScenarioError: the scenario cannot be run.
+    """
+    return inspect(scenario_of(scenario))
 
 
 def inspect(scenario: Scenario | Compiled, pairings: int = 0) -> dict[str, Any]:
@@ -85,8 +98,8 @@ def _slower(compiled: Compiled) -> dict[str, Any]:
         bound = inspection_of(compiled).full_first(left=left)
         most, load, busiest = bound["accepted_mbytes_per_s_bound"], bound["load_bound"], bound["busiest_link"]
     else:
-        most = asked["offered_mbytes_per_s"] / asked["busiest_share"] if asked["busiest_share"] else None
-        load, busiest = asked["scale_bound"], asked["busiest"]
+        most, load = asked["accepted_mbytes_per_s_bound"], asked["scale_bound"]
+        busiest = asked["busiest"]
     return {"slower": {**told, "mbytes_per_s_bound": most, "load_bound": load, "busiest_link": busiest}}
 
 
@@ -174,9 +187,16 @@ def _latency_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     about = f"{latency['pairs']:,} pairs, packets of {figures(latency['length_bytes'], 6)} B"
     if dict(traffic.get("pattern", {})).get("kind") == "flows":
         about = f"{latency['pairs']:,} flows, packets of up to {figures(latency['length_bytes'], 6)} B"
-    return [
-        ("zero-load latency", f"{figures(low)} to {figures(high)} µs, mean {figures(mean)} µs over {about}")
-    ]
+    said = f"{figures(low)} to {figures(high)} µs, mean {figures(mean)} µs over {about}"
+    cycle_ns = cycle_ns_of(found.get("resolved", {}).get("technology", {}))
+    if cycle_ns is not None:
+        low, mean, high = (latency[key] / cycle_ns for key in ("min", "mean", "max"))
+        said = f"{figures(low)} to {figures(high)} cycles, mean {figures(mean)}; {said}"
+    return [("zero-load latency", said)]
+
+
+FULLEST = 20
+"""Links that a report lists."""
 
 
 @dataclass(frozen=True)
@@ -196,14 +216,17 @@ class Checked:
     """For what traffic, in words."""
     failed: dict[str, Any] | None
     """See :func:`.failures.look`."""
+    leads_to: dict[int, list[str]]
+    """Of the fullest links between switches: the terminals for which packets take it."""
 
     @classmethod
     def of(cls, compiled: Compiled, found: dict[str, Any], failed: dict[str, Any] | None) -> Checked:
         """Add to what was found what its report shows; ``failed``: single failures, if they were tried."""
         warnings = [one for one in found["warnings"] if not one.startswith(DEADLOCKS)]
         used, when = use_of_links(compiled)
-        origin = Provenance.of(compiled.scenario, "none")
-        return cls(origin, compiled.graph, found, lines(found), warnings, used, when, failed)
+        origin, kind = Provenance.of(compiled.scenario, "none"), inspection_of(compiled)
+        leads_to = {int(at): kind.leads_to(int(at)) for at in np.argsort(-used, kind="stable")[:FULLEST]}
+        return cls(origin, compiled.graph, found, lines(found), warnings, used, when, failed, leads_to)
 
     def failure_table(self) -> tuple[str, tuple[str, ...], list[list[str]]]:
         """Return the single failures as a sentence, a head and rows, the worst first."""

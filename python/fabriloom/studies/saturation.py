@@ -141,7 +141,7 @@ def saturate(
     scenario = scenario.alone()
     if scenario.program is not None:
         message = "saturation is of traffic: a program sets the times of its own messages"
-        hint = 'give a [sweep] of "program.rate" and use `fabriloom curve`'
+        hint = 'write [sweep] and "program.rate" = ["20 kHz", "40 kHz"], and use `fabriloom curve`'
         raise scenario.error(message, ("program",), hint, key=True)
     if definition == "backlog":
         settings = {"traffic.arrivals": "backlog"}

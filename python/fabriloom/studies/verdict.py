@@ -47,6 +47,33 @@ def of_curve(full: Scenario, points: Sequence[Point], path: str) -> str:
     return _of_waiting(in_order, path) if waits_for_its_packets(full) else _of_load(in_order, path, full)
 
 
+def of_events(points: Sequence[Point]) -> str:
+    """Return the verdict for points of a program over the rate of its events; empty without events."""
+    rates = [(point.summary["events"]["attempted_per_s"], point) for point in points]
+    in_order = sorted(((rate, point) for rate, point in rates if rate), key=lambda one: one[0])
+    known = [point for _, point in in_order]
+    below = _unbroken(known, [_builds_all(point.summary) for point in known])
+    if not below:
+        return str(known[0].summary["verdict"]) if known else ""
+    said = f"Keeps up with {_events(below[-1], 'attempted')} events a second"
+    if len(below) == len(known):
+        return f"{said}, the most that was tried{_held(below[-1])}"
+    above = known[len(below)]
+    return f"{said}; of {_events(above, 'attempted')} it builds {_events(above, 'achieved')}{_held(above)}"
+
+
+def _builds_all(summary: dict[str, Any]) -> bool:
+    """Whether a program kept up; in a run too short to tell, whether it built nearly all events in time."""
+    events, known = summary["events"], summary["keeps_up"]
+    almost_all = (1 - IN_PROPORTION) * events["attempted_per_s"]
+    return bool((events["achieved_per_s"] or 0) >= almost_all if known is None else known)
+
+
+def _events(point: Point, which: str) -> str:
+    rate = point.summary["events"][f"{which}_per_s"] or 0.0
+    return f"{rate:,.0f}" if rate >= 1000 else figures(rate)
+
+
 def _of_load(points: Sequence[Point], path: str, full: Scenario) -> str:
     """Return the verdict for points with open-loop sources."""
     judge = Judge.of(full)

@@ -56,7 +56,10 @@ DRAWN = ("label", "description", "comment", "color", "colour", "style", "r", "g"
 DRAWN_VERTICES = (*DRAWN, "pos", "shape", "size", "width", "height", "bipartite", "subset")
 """Attributes of networkx, Graphviz, Gephi and yEd for drawing, or for the two sides of a bipartite graph."""
 ALIKE = {
-    **dict.fromkeys(("host", "server", "node", "end node", "endpoint", "unit", "instrument"), "terminal"),
+    **dict.fromkeys(
+        ("host", "server", "node", "end node", "endpoint", "unit", "instrument", "memory", "computer"),
+        "terminal",
+    ),
     "router": "switch",
 }
 """Words of files for the kinds of vertices."""
@@ -186,6 +189,8 @@ def _number(raw: RawGraph, values: Values, key: str, where: str) -> float | None
     value = _given(values, key)
     if value is None:
         return None
+    if key == "address" and isinstance(value, str) and _HEXADECIMAL.fullmatch(value.strip()):
+        value = int(value, 16)
     try:
         number = float(value) if len(str(value)) <= _LONGEST_NUMBER else math.nan
     except (TypeError, ValueError, OverflowError):

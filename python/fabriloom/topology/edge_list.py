@@ -54,13 +54,13 @@ _NUMBERS = ("rate", "length", "delay", "buffer", *ATTRIBUTES, "x", "y", *attribu
 _WORDS = {
     **dict.fromkeys(COLUMNS, ()),
     "kind": ("type",),
-    "source": ("end a", "node a", "device a"),
-    "target": ("end b", "node b", "device b"),
+    "source": ("end a", "node a", "device a", "unit", "node", "instrument", "equipment"),
+    "target": ("end b", "node b", "device b", "router", "connected to"),
     "source_port": ("port from", "from port", "port a"),
-    "target_port": ("port to", "to port", "destination port", "port b"),
+    "target_port": ("port", "router port", "port to", "to port", "destination port", "port b"),
     "address": ("logical address",),
     "rate": ("speed", "link speed", "link rate", "line rate", "data rate"),
-    "length": ("cable", "cable length"),
+    "length": ("cable", "cable length", "harness length"),
 }
 """Columns, each with the words that spreadsheets have for it."""
 _OF_UNIT = ("rate", "length", "delay")
@@ -147,7 +147,8 @@ def _columns(raw: RawGraph, header: list[str] | None, where: str) -> list[readin
             raw.fail(f'two columns are named "{name}"', where, name)
     for name in ("source", "target"):
         if name not in names:
-            raw.fail(f'the column "{name}" is missing; the first line must name the columns', where)
+            also = ", ".join(_WORDS[name])
+            raw.fail(f'the column "{name}" is missing; the first line must name it so, or {also}', where)
     return columns
 
 

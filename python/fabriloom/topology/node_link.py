@@ -201,11 +201,12 @@ def from_networkx(
 ) -> Graph:
     """Make a graph from any networkx graph, directed or not, multigraph or not.
 
-    Nodes with ``kind="terminal"`` are terminals, all others are switches. An undirected edge is a cable, that
-    is, two links with the names ``name`` and ``reverse_name``. Directed edges are single links; equal
-    ``cable`` attributes join two of them to a cable or, if no edge has this attribute, opposite edges are
-    joined in order. ``parallel`` repeats an edge; ``rate="100 Mbit/s"`` and ``length="2 m"`` apply to one
-    edge. Other attributes are ignored, unless their name is nearly one of these.
+    Nodes with ``kind="terminal"`` are terminals, all others are switches. Nodes that are whole numbers are
+    taken in their order, all others as they were added. An undirected edge is a cable, that is, two links
+    with the names ``name`` and ``reverse_name``. Directed edges are single links; equal ``cable`` attributes
+    join two of them to a cable or, if no edge has this attribute, opposite edges are joined in order.
+    ``parallel`` repeats an edge; ``rate="100 Mbit/s"`` and ``length="2 m"`` apply to one edge. Other
+    attributes are ignored, unless their name is nearly one of these.
 
     Args:
         graph: the networkx graph.
@@ -219,7 +220,10 @@ def from_networkx(
         raise GraphError(f"not a networkx graph: {type(graph).__name__}", "graph")
     raw = RawGraph("networkx graph", foreign=foreign(attributes))
     read_family(raw, graph.graph.get("fabriloom"))
-    for node, values in graph.nodes(data=True):
+    nodes = list(graph.nodes(data=True))
+    if all(isinstance(node, int) for node, _ in nodes):
+        nodes.sort(key=lambda one: one[0])
+    for node, values in nodes:
         add_vertex(raw, str(node), values, f"node {node!r}")
     directed = graph.is_directed()
     for source, target, values in graph.edges(data=True):

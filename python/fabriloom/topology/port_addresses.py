@@ -1,7 +1,8 @@
 """Logical addresses of the ports of terminals, as graph files give them.
 
 The address in the line of a terminal is that of its first port in each network; networks that share only
-terminals have addresses of their own. The address in the line of a cable is that of the port at this cable.
+terminals have addresses of their own. The address in the line of a cable is that of the port at this cable,
+also in a further network, whose first port the cable may be.
 """
 
 from __future__ import annotations
@@ -94,13 +95,15 @@ def given(raw: RawGraph, graph: Graph, cables: Cables) -> Graph:
     """
     terminals = [vertex for vertex in raw.vertices.values() if vertex.terminal]
     owners = [(terminal, pair) for terminal, own in enumerate(cables) for pair in own]
+    before: set[int] = set()
     for plane in graph.planes:
         found: dict[int, tuple[int, str, str]] = {}
         first: set[int] = set()
         for number, port in enumerate(plane.port.tolist()):
             terminal, pair = owners[port]
             vertex = terminals[terminal]
-            address, where = _of_port(raw, vertex, [raw.links[link] for link in pair], terminal not in first)
+            links = [raw.links[link] for link in pair]
+            address, where = _of_port(raw, vertex, links, terminal not in first, terminal not in before)
             first.add(terminal)
             if address is None:
                 continue
@@ -111,17 +114,21 @@ def given(raw: RawGraph, graph: Graph, cables: Cables) -> Graph:
             found[number] = (address, graph.port_names[port], where)
         if found:
             plane.graph.layout["addresses"] = {number: entry[0] for number, entry in found.items()}
+        before |= first
     return graph
 
 
 def _of_port(
-    raw: RawGraph, vertex: RawVertex, links: Sequence[RawLink], first: bool
+    raw: RawGraph, vertex: RawVertex, links: Sequence[RawLink], first: bool, alone: bool
 ) -> tuple[int | None, str]:
-    """Return the address of a port and its place in the file; ``first``: the first one in its network."""
+    """Return the address of a port and its place in the file.
+
+    ``first``: the first one of its terminal in its network; ``alone``: no earlier network has the terminal.
+    """
     own = next((link for link in links if link.address is not None), None)
     if own is None:
         return (vertex.address if first else None), vertex.where
-    if first and vertex.address is not None:
+    if first and alone and vertex.address is not None:
         raw.fail(
             f'"{vertex.name}" has the logical address {vertex.address} at this cable ({vertex.where}); give '
             "one of the two",

@@ -1,12 +1,13 @@
 """Traffic: sources, destinations, lengths and times of packets, as columns for the engine."""
 
 from fabriloom.traffic.build import build, silent
-from fabriloom.traffic.demand import Demand, demand, mean_length, sends_evenly, to_all
+from fabriloom.traffic.demand import Demand, Payload, demand, mean_length, sends_evenly, to_all
 from fabriloom.traffic.kinds import TrafficError
 from fabriloom.traffic.pairs import exchanging
 
 __all__ = [
     "Demand",
+    "Payload",
     "TrafficError",
     "build",
     "demand",

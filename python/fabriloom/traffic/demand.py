@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -58,6 +58,20 @@ class Demand:
     def pairs(self) -> Pairs:
         """Return the listed pairs as columns."""
         return self.source, self.target, self.packets
+
+    def by_length(self, apiece: float) -> Demand:
+        """Return this with a long packet as several: in packets of the mean length, as links are filled.
+
+        ``apiece``: characters of a packet beside its payload. Unchanged where all packets are alike.
+        """
+        if self.payload is None or not len(self.payload.chars):
+            return self
+        listed, even = self.payload.chars + apiece, self.even_payload[1] + apiece
+        if np.ptp(listed) == 0 and (not self.even.any() or even == listed[0]):
+            return self
+        packets, others = self.packets * listed, self.even * even
+        mean = (packets.sum() + others.sum()) / (self.packets.sum() + self.even.sum())
+        return replace(self, packets=packets / mean, even=others / mean, payload=None)
 
     def matrix(self) -> NDArray[np.float64]:
         """Return what each terminal sends to each."""

@@ -124,6 +124,9 @@ def descriptors(terminals: Terminals, technology: Links, sending: np.ndarray, se
     """
     pattern = settings["pattern"]
     table = tables.read(pattern["path"])
+    if table.column("flits"):
+        hint = "`fabriloom import packets FILE` reads lengths in flits, and writes them as bytes"
+        raise table.column_error('the column "flits" has no unit of bytes', "flits", hint)
     table.only(KNOWN + TIMES)
     source = table.terminals(table.need("source")[0], terminals)
     target = table.terminals(table.need("target")[0], terminals)

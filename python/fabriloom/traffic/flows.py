@@ -29,10 +29,10 @@ PLAIN = {
 _WORDS = {
     **dict.fromkeys((*COLUMNS, *PLAIN.values()), ()),
     "name": ("flow", "flow name", "id"),
-    "source": ("from", "producer"),
+    "source": ("from", "producer", "unit", "instrument"),
     "target": ("to", "destination", "consumer"),
     "length": ("size", "packet size", "packet length", "message size", "payload"),
-    "rate": ("data rate",),
+    "rate": ("data rate", "mean rate", "average rate"),
     "period": ("interval", "cycle time"),
     "requirement": ("deadline", "max latency", "maximum latency", "max delay", "maximum delay", "latency"),
 }

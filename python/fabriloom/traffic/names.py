@@ -97,6 +97,8 @@ class Terminals:
 
     def hint(self, key: object) -> str:
         """Return the nearest name as a hint, or examples of names."""
+        if isinstance(key, str) and (several := units.as_range(key)) and several != key:
+            return f'write "{several}" for these terminals and all between them'
         count = len(self.names)
         numbers = f"numbers go from 0 to {count - 1}" if count > 1 else "there is only number 0"
         near = (

@@ -105,7 +105,8 @@ def _tell_failures(call: Call, found: dict[str, Any]) -> int:
         say(f"{failures.verdict(found)}.\n")
         show.table(failures.HEAD, failures.table(found), [False, *[True] * 5, False])
         say(
-            "A pair is a sender and one of its receivers. Routing tables stay; groups shrink to what is left."
+            "A pair is a sender and one of its receivers, neither of them at a switch that failed. Routing "
+            "tables stay; groups shrink to what is left."
         )
 
     call.tell(found, tell)

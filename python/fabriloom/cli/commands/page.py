@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 from pathlib import Path
 from typing import Annotated
@@ -40,6 +41,7 @@ def page(
     def started(address: str) -> None:
         say(f"The laboratory is open at {address}")
         say("Only this machine can open it, and only with this address. Ctrl-C closes it.")
+        sys.stdout.flush()  # a file or a pipe would have it when the page is closed
         if browser:
             threading.Thread(target=_open, args=(address,), daemon=True).start()
 

@@ -5,7 +5,8 @@ import { $, state } from "./state.js";
 const { looked, replays, live } = JSON.parse($("recorded").textContent);
 Object.assign(state, { looked, live });
 listenToStage();
-showFabrics(looked[0].description);
+// What is to be tried with other settings is of the page: here nothing can be changed.
+showFabrics(looked[0].description.split("\n").filter((line) => !line.startsWith("Challenge:")).join("\n"));
 $("origin").textContent = looked.map((side) => side.origin).join("; ");
 document.title = `${looked[0].name} – Fabriloom`;
 live.forEach((one, side) => card(side).show(one));

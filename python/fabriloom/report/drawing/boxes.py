@@ -210,10 +210,10 @@ def _around(x: float, y: float, wide: float, high: float) -> Box:
 
 
 def _shared(one: Box, other: Box) -> float:
-    """Return the area that two boxes share."""
+    """Return the area that two boxes share; those that touch share none, whatever the rounding."""
     across = min(one[2], other[2]) - max(one[0], other[0])
     down = min(one[3], other[3]) - max(one[1], other[1])
-    return across * down if across > 0 and down > 0 else 0.0
+    return across * down if min(across, down) > 1e-6 else 0.0
 
 
 def _places(name: str, x: float, y: float, across: float, down: float) -> list[_Place]:

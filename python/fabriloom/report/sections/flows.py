@@ -131,8 +131,8 @@ def _table(table: pl.DataFrame) -> list[Table]:
         "Jitter (µs)": ("jitter_ns", lambda jitter: _time(jitter, most)),
     }
     note = (
-        "Jitter is the longest less the shortest time. Missed: made and not taken; the last one may still "
-        "be on its way."
+        f"Jitter is the longest less the shortest time. {signals.NULLS}. "
+        "Missed: made and not taken; the last one may still be on its way."
     )
     if len(table) > len(shown):
         note += f" The {number(len(shown))} of {number(len(table))} rows with most jitter."

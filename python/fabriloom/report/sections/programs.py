@@ -11,7 +11,7 @@ from ...results.ends import STUCK
 from ...results.figures import settings_text
 from ...results.programs import ProgramRun
 from ..cells import amount, listed, micro, micros, percent, spot
-from ..page import Axis, Cell, Chart, Prose, Series, Table, number
+from ..page import Axis, Cell, Chart, Prose, Series, Table, number, plus_minus
 from .flows import flows
 from .shared import numeric, tail
 
@@ -20,11 +20,12 @@ MOST_POINTS = 1500
 RATE = "program.rate"
 
 
-def hertz(per_s: float | None) -> str:
-    """Return a rate of events with its unit."""
+def hertz(per_s: float | None, half: float | None = None) -> str:
+    """Return a rate of events with its unit, and half of its interval."""
     if per_s is None:
         return "–"
-    return f"{number(per_s / 1e3)} kHz" if per_s >= 1e3 else f"{number(per_s)} Hz"
+    unit, size = ("kHz", 1e3) if per_s >= 1e3 else ("Hz", 1.0)
+    return f"{plus_minus(per_s / size, half / size if half else None)} {unit}"
 
 
 def _percent(share: float | None) -> str:
@@ -46,7 +47,7 @@ def facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
         note = "as fast as they can go" if attempted is None else f"of {hertz(attempted)} attempted"
         done = f"{number(events['complete'])} of {number(events['count'])} complete"
         half = events.get("achieved_per_s_ci95")
-        rate = hertz(events["achieved_per_s"]) + (f" ± {hertz(half)}" if half else "")
+        rate = hertz(events["achieved_per_s"], half)
         known = [("Event rate", rate, f"{note}; {done}")]
     return [
         *known,

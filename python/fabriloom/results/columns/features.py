@@ -296,12 +296,18 @@ FLIT_POINTS = table(
 )
 
 
-def add_flits(summary: dict[str, Any], technology: Mapping[str, Any]) -> None:
-    """Add the keys of :data:`FLIT_SUMMARY` if the resolved technology is that of networks on chip.
+def cycle_ns_of(technology: Mapping[str, Any]) -> float | None:
+    """Return the cycle of a resolved technology if it is that of networks on chip.
 
     InfiniBand has flits and cycles in its presets, too, but its users think in bytes and nanoseconds.
     """
     if technology.get("preset") != "generic":
-        return
-    cycle_ns = float(units.parse_cycle_ps(technology["cycle"])) / 1000
-    FLIT_SUMMARY.fill(summary, FlitRun(summary, cycle_ns, units.parse_bytes(technology["flit"])))
+        return None
+    return float(units.parse_cycle_ps(technology["cycle"])) / 1000
+
+
+def add_flits(summary: dict[str, Any], technology: Mapping[str, Any]) -> None:
+    """Add the keys of :data:`FLIT_SUMMARY` where there are cycles."""
+    cycle_ns = cycle_ns_of(technology)
+    if cycle_ns is not None:
+        FLIT_SUMMARY.fill(summary, FlitRun(summary, cycle_ns, units.parse_bytes(technology["flit"])))

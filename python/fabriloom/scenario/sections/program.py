@@ -313,7 +313,7 @@ class Rmap(Clocked):
     """
 
     kind: Literal["rmap"]
-    command: Literal["write", "read", "read-modify-write"] = setting("The command")
+    command: Literal["write", "read", "read-modify-write"] = setting("What initiators ask for")
     data_bytes: MessageBytes = setting("Size of the data of a command; a mask has the same size")
     acknowledged: bool = setting("For writes: whether the target replies", True)
     rounds: Rounds = _rounds()

@@ -283,7 +283,8 @@ class Paths(AnyRouting):
     sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 
 
-_ALIASES = {"up*/down*": "up-star-down-star", "destination-tag": "self-routing", "e-cube": "dimension-order"}
+ALIASES = {"up*/down*": "up-star-down-star", "destination-tag": "self-routing", "e-cube": "dimension-order"}
+"""Synonyms of kinds."""
 
 
 def _in_our_words(table: object) -> object:
@@ -291,7 +292,7 @@ def _in_our_words(table: object) -> object:
     if not isinstance(table, dict):
         return table
     words = {name: table[name] for name in ("kind", "of") if isinstance(table.get(name), str)}
-    return {"kind": "auto", **table, **{name: _ALIASES.get(word, word) for name, word in words.items()}}
+    return {"kind": "auto", **table, **{name: ALIASES.get(word, word) for name, word in words.items()}}
 
 
 Routing = Annotated[

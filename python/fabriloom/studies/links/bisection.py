@@ -18,18 +18,20 @@ from ...routing import NONE, RouteTable
 from ...topology import Graph
 from ...traffic import exchanging
 from ..port_loads import Ints, Reals
+from .loads import speeds
 
 
 def counted(routes: LinkRoutes, pairings: int, seed: int) -> dict[str, Any] | None:
     """Return the mean share of a link that a flow gets, over random pairings of the terminals.
 
-    None if it cannot be counted: with random intermediates, or links of different rates.
+    None if it cannot be counted: with random intermediates. A link of another rate counts as a part of one of
+    the technology, or as several.
     """
-    if routes.via or "rate_bits_per_s" in routes.graph.attributes or routes.graph.terminals < 2:
+    if routes.via or routes.graph.terminals < 2:
         return None
-    means, least = np.empty(pairings), np.empty(pairings)
+    means, least, speed = np.empty(pairings), np.empty(pairings), speeds(routes)
     for number in range(pairings):
-        share = shares(routes.graph, routes.table, exchanging(routes.graph.terminals, seed + number))
+        share = shares(routes.graph, routes.table, exchanging(routes.graph.terminals, seed + number), speed)
         means[number], least[number] = share.mean(), share.min()
     return {
         "pairings": pairings,
@@ -41,10 +43,10 @@ def counted(routes: LinkRoutes, pairings: int, seed: int) -> dict[str, Any] | No
     }
 
 
-def shares(graph: Graph, table: RouteTable, target: Ints) -> Reals:
+def shares(graph: Graph, table: RouteTable, target: Ints, speed: Reals) -> Reals:
     """Return the share of a link per flow: one divided by the most flows on any link of its path.
 
-    An adaptive group of several links counts as one link with their total rate.
+    An adaptive group of several links counts as one link with their total rate. ``speed``: of each link.
     """
     source = np.flatnonzero(target >= 0)
     aim = target[source]
@@ -68,9 +70,9 @@ def shares(graph: Graph, table: RouteTable, target: Ints) -> Reals:
         ends = graph.link_target[link]
         on = ends < graph.switches
         flow, part, ends = _joined(flow[on], part[on], ends[on], graph.switches)
-    worst = np.ones(len(source))
+    worst = 1 / speed[graph.terminal_out_links[source]]
     for flow, link in ways:
-        np.maximum.at(worst, flow, load[link])
+        np.maximum.at(worst, flow, load[link] / speed[link])
     return 1.0 / worst
 
 
@@ -86,7 +88,7 @@ def line(told: dict[str, Any]) -> tuple[str, str]:
     """Return the result as a line of text."""
     found = told["effective_bisection"]
     if found is None:
-        return "effective bisection", "not counted: it is for fixed tables of switches and links of one rate"
+        return "effective bisection", "not counted: it is for fixed tables of switches"
     low, high = in_percent(found["least_pairing"]), in_percent(found["greatest_pairing"])
     said = (
         f"{in_percent(found['mean_share'])} of a link on average, over {found['pairings']:,} random pairings"

@@ -20,7 +20,7 @@ from ...routing import ways_of
 from ...routing.table import MOST_ENTRIES
 from ..left import CUT_OFF, LOSSY, Left, left, share_of
 from ..port_loads import Bools, Ints, Reals
-from .loads import channel_load, full_at
+from .loads import channel_load, first_hop, full_at
 
 
 class LinkWays:
@@ -41,7 +41,8 @@ class LinkWays:
             raise compiled.scenario.error(message, ("topology",), "leave out --fault, or take fewer switches")
         self.compiled, self.routes, self.graph = compiled, routes, compiled.graph
         self.packet = compiled.mean_packet_bytes, compiled.mean_packet_chars
-        self.demand = compiled.demand()
+        self.first_hop = first_hop(compiled)
+        self.demand = compiled.demand().by_length(int(compiled.arrays["header_chars"]) + 1)
         self.sent = self.demand.sent()
         self.entry = np.asarray(self.graph.link_target, np.int64)[self.graph.terminal_out_links]
         """Per port: the switch that it sends to."""
@@ -113,7 +114,9 @@ class LinkWays:
         both = self.demand.rows(gone)
         others = float(self.sent.sum() - both.sum() - packets[:, gone].sum() + both[:, gone].sum())
         missing = float((weight * share).sum())
-        bound = channel_load(self.routes, load, self.packet, full_at(self.routes, load, self.packet, 1.0))
+        bound = channel_load(
+            self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.first_hop)
+        )
         if bound["accepted_mbytes_per_s_bound"] is not None and (sent := float(self.sent[~out].sum())):
             bound["accepted_mbytes_per_s_bound"] *= (float(self.sent.sum()) - missing) / sent
         return Left(
@@ -187,7 +190,9 @@ class LinkWays:
         load[graph.terminal_out_links] = sent.sum(axis=1)
         there = np.where(out[port], 0.0, part * arrives[self.entry[port], to])
         between = np.bincount(pair, weights=there, minlength=demand.size).astype(float).reshape(demand.shape)
-        bound = channel_load(self.routes, load, self.packet, full_at(self.routes, load, self.packet, 1.0))
+        bound = channel_load(
+            self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.first_hop)
+        )
         if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
             bound["accepted_mbytes_per_s_bound"] *= float((demand * between).sum()) / float(sent.sum())
         assert graph.several is not None

@@ -40,10 +40,14 @@ class LinkInspection:
     def network(self) -> dict[str, Any]:
         """Return its routes and their loads, ready for JSON."""
         routes, packet = self.routes, _packet(self.compiled)
-        loads, wire, found = self._loads(), payload_mbytes_per_s(routes, packet), self._capacity()
-        payload, share = wire * found.share, self._first_hop(found)
+        loads, wire, found = (
+            self._loads(self._demand()),
+            payload_mbytes_per_s(routes, packet),
+            self._capacity(),
+        )
+        payload, share, packets = wire * found.share, self._first_hop(found), self.compiled.demand()
         return {
-            "network": _counted(routes, loads),
+            "network": _counted(routes, self._loads(packets)),
             "link": {
                 "payload_mbytes_per_s": payload,
                 "wire_mbytes_per_s": wire,
@@ -56,7 +60,7 @@ class LinkInspection:
             },
             "bisection": _bisection(routes, packet),
             "channel_load": self._channel_load(loads, share, shared=True),
-            **_planes(routes, loads, packet),
+            **_planes(routes, loads, packet, link_loads.first_hop(self.compiled)),
         }
 
     def _capacity(self) -> Capacity:
@@ -72,19 +76,24 @@ class LinkInspection:
         tech, demand = self.routes.technology, self.compiled.demand()
         one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
         one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
-        return found.share if found.limited_by == "buffer" or one_queue or one_target else 1.0
+        share = found.share if found.limited_by == "buffer" or one_queue or one_target else 1.0
+        return share if share < 1 else link_loads.first_hop(self.compiled)
 
     def _flits(self, packet: link_loads.Packet) -> str:
         """Return how much of its flits a packet fills; empty if all, or if characters are bytes."""
         tech = self.routes.technology
         if not tech.in_flits or not packet[0]:
             return ""
-        flits = packet[1] + 1
+        flits, said = packet[1] + 1, []
         filled = packet[0] / (flits * tech.character_bytes)
-        if filled > 0.9995:
-            return ""
-        size, many = figures(packet[0], 6), figures(flits, 6)
-        return f"{size} B travel in {many} flits of {tech.character_bytes} B: {in_percent(filled)}"
+        if filled <= 0.9995:
+            size, many = figures(packet[0], 6), figures(flits, 6)
+            of_flits = f"travel in {many} flits of {tech.character_bytes} B"
+            way = f"take {many} B" if tech.character_bytes == 1 else of_flits
+            said.append(f"{size} B {way}: {in_percent(filled)}")
+        if tech.preset.startswith("infiniband") and not tech.overhead_bytes:
+            said.append('no headers; technology.overhead = "26 B" counts them')
+        return "; ".join(said)
 
     def full_first(self, shared: bool = False, left: Reals | None = None) -> dict[str, Any]:
         """Return the link that is full first, with the proportions of the traffic and even shares.
@@ -92,7 +101,9 @@ class LinkInspection:
         ``shared``: the load that no shares exceed is computed, too; ``left``: the part of its rate that each
         link has.
         """
-        return self._channel_load(self._loads(), self._first_hop(self._capacity()), shared, left)
+        return self._channel_load(
+            self._loads(self._demand()), self._first_hop(self._capacity()), shared, left
+        )
 
     def slowest(self) -> tuple[Reals, dict[str, Any]] | None:
         """Return the part of its rate that each link has with the fewest physical lanes with which it goes
@@ -122,7 +133,7 @@ class LinkInspection:
     def _channel_load(
         self, loads: Reals, share: float, shared: bool, left: Reals | None = None
     ) -> dict[str, Any]:
-        demand, packet = self.compiled.demand(), _packet(self.compiled)
+        demand, packet = self._demand(), _packet(self.compiled)
         full = full_at(self.routes, loads, packet, share) * (1.0 if left is None else left)
         found = channel_load(self.routes, loads, packet, full)
         if not shared or found["load_bound"] is None:
@@ -163,11 +174,24 @@ class LinkInspection:
 
     def fullness(self) -> Reals:
         """Return the utilisation of each link at the load at which the first one is full."""
-        found = full_at(self.routes, self._loads(), _packet(self.compiled))
+        found = full_at(self.routes, self._loads(self._demand()), _packet(self.compiled))
         return found.min() / found if np.isfinite(found).any() else np.zeros(len(found))
 
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link that headers, payload and ends of packets require, and frames."""
+        own = self._required(demand)
+        share, beside = link_loads.flow_control(self.routes, own, _packet(self.compiled)[1])
+        busy = own * (1 - share + share * np.minimum(1.0, beside))
+        return dict(zip(self.routes.graph.link_names, busy.tolist(), strict=True))
+
+    def times(self, demand: Demand) -> Reals:
+        """Return how many times the traffic fills each link, with even shares."""
+        own = self._required(demand)
+        share, beside = link_loads.flow_control(self.routes, own, _packet(self.compiled)[1])
+        return link_loads.times_to_full(own, beside, share)
+
+    def _required(self, demand: Demand) -> Reals:
+        """Return the utilisation per link, with as much flow control as beside a full opposite direction."""
         routes, arrays = self.routes, self.compiled.arrays
         assert demand.payload is not None
         source, target, packets = demand.pairs
@@ -184,8 +208,7 @@ class LinkInspection:
         character = arrays["link_character_ticks"].astype(np.float64)
         apiece = int(arrays["header_chars"]) * character + arrays["link_end_ticks"]
         sent = (counted * apiece + payload * character) * float(routes.technology.lane_rules.framed)
-        busy = sent * demand.per_grain / int(arrays["grain_ticks"])
-        return dict(zip(routes.graph.link_names, busy.tolist(), strict=True))
+        return sent * demand.per_grain / int(arrays["grain_ticks"])
 
     def asked(self, payload: Demand, names: Sequence[str]) -> list[dict[str, Any]]:
         """Return the payload over some links, and the pairs of terminals whose payload is the largest part.
@@ -216,6 +239,22 @@ class LinkInspection:
             for at in order
         ]
 
+    def leads_to(self, link: int) -> list[str]:
+        """Return the terminals whose packets the switch before a link sends over it, by its table."""
+        graph, table = self.routes.graph, self.routes.table
+        switch = int(graph.link_source[link])
+        if graph.several is not None or switch >= graph.switches:
+            return []
+        entries = table.entries(np.full(graph.terminals, switch), table.terminal_class)
+        there = {
+            int(one)
+            for one in np.unique(entries)
+            if one != routing.NONE and link in table.group(int(one) >> 1)
+        }
+        return [
+            name for name, one in zip(graph.terminal_names, entries.tolist(), strict=True) if one in there
+        ]
+
     def effective_bisection(self, pairings: int) -> dict[str, Any] | None:
         """Return the mean share of a link that a flow gets, over random pairings; None if not counted."""
         return effective_bisection.counted(self.routes, pairings, self.compiled.scenario.seed)
@@ -241,9 +280,13 @@ class LinkInspection:
         ways = self.routes.graph.switches + 2
         return (characters + 16) * slowest * 2 + ways * (switch + 4 * slowest)
 
-    def _loads(self) -> Reals:
+    def _demand(self) -> Demand:
+        """Return the traffic in packets of its mean length."""
+        return self.compiled.demand().by_length(int(self.compiled.arrays["header_chars"]) + 1)
+
+    def _loads(self, demand: Demand) -> Reals:
         """Return the packets per link for one packet of the busiest source, or one by each of its ports."""
-        demand, choice = self.compiled.demand(), self.compiled.scenario.port_choice
+        choice = self.compiled.scenario.port_choice
         ports = int(parallel(self.routes, choice).max())
         spread = link_loads.spread_loads(self.routes, demand.spread.pairs) if demand.spread else 0.0
         return ports * link_loads.loads(self.routes, choice, demand.pairs, demand.even) + spread
@@ -253,6 +296,7 @@ class LinkInspection:
         """Return the results of :meth:`network` as lines: (what, value)."""
         network, link = found["network"], found["link"]
         low, high = network["ports_used_min"], network["ports_used_max"]
+        choices = network["choices_max"]
         return [
             (
                 "network",
@@ -270,14 +314,18 @@ class LinkInspection:
                 if high
                 else []
             ),
-            ("path", f"{network['mean_links_on_the_way']:.2f} links on average in this traffic"),
+            (
+                "path",
+                f"{network['mean_links_on_the_way']:.2f} links on average in this traffic"
+                + (f"; switches choose among up to {choices} free links" if choices > 1 else ""),
+            ),
             (
                 "one link",
                 f"{figures(link['payload_mbytes_per_s'])} MB/s of payload in packets of "
                 f"{figures(link['mean_packet_bytes'], 6)} B, "
                 f"{figures(link['endless_packet_mbytes_per_s'])} MB/s in an endless one",
             ),
-            *([("padding", link["flits"])] if link["flits"] else []),
+            *([("on the wire", link["flits"])] if link["flits"] else []),
             *([("limited by", link["why"])] if link["why"] else []),
             *([("rounded", f"its rate, by {link['rounded_ppm']:.2g} ppm")] if link["rounded_ppm"] else []),
             ("bisection", _bisection_text(found["bisection"])),
@@ -288,7 +336,7 @@ def _packet(compiled: Compiled) -> link_loads.Packet:
     return compiled.mean_packet_bytes, compiled.mean_packet_chars
 
 
-def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet) -> dict[str, Any]:
+def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet, first_hop: float) -> dict[str, Any]:
     """Return each plane with the throughput at which a link of it is full; empty for a single network."""
     if routes.graph.several is None:
         return {}
@@ -296,9 +344,8 @@ def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet) -> dict
     for plane in routes.graph.planes:
         own = np.zeros_like(loads)
         own[plane.links] = loads[plane.links]
-        found.append(
-            {"plane": plane.name, **channel_load(routes, own, packet, full_at(routes, own, packet, 1.0))}
-        )
+        full = full_at(routes, own, packet, first_hop)
+        found.append({"plane": plane.name, **channel_load(routes, own, packet, full)})
     return {"planes": found}
 
 
@@ -320,6 +367,7 @@ def _counted(routes: LinkRoutes, loads: Reals) -> dict[str, Any]:
         "ports_used_min": counted.ports_used_min,
         "ports_used_max": counted.ports_used_max,
         "mean_links_on_the_way": routing.mean_way(routes.graph, loads),
+        "choices_max": int(np.diff(routes.table.group_start).max(initial=1)),
     }
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from ... import routing
-from ...compile import LinkRoutes
+from ...compile import Compiled, LinkRoutes
 from ...routing.distribution import distributed_links
 from ..port_loads import Pairs, Reals, are_alike, by_ports, in_planes
 
@@ -84,21 +85,44 @@ def full_at(routes: LinkRoutes, loads: Reals, packet: Packet, first_hop: float |
     load ``x`` if ``x a (1 - s + s x r) = 1``.
     """
     relative = loads / speeds(routes)
+    share, beside = flow_control(routes, relative, packet[1])
+    found = times_to_full(relative, beside, share)
+    used = relative > 0
+    if first_hop is not None:
+        first = used & (np.asarray(routes.graph.link_source) >= routes.graph.switches)
+        found[first] = np.minimum(found[first], first_hop / relative[first])
+    return found
+
+
+def first_hop(compiled: Compiled) -> float:
+    """Return the part of their rate that links out of terminals reach at most, as :func:`full_at` takes it.
+
+    Load 1 has data in both directions; rates and programs send faster where the opposite one is idle.
+    """
+    return math.inf if compiled.programs is not None or compiled.scenario.traffic.is_rated() else 1.0
+
+
+def flow_control(routes: LinkRoutes, own: Reals, chars: float) -> tuple[float, Reals]:
+    """Return the share of flow control that depends on the opposite direction, and how full that is.
+
+    ``own``: per link, how full it is with the full share.
+    """
     tech, reverse = routes.technology, np.asarray(routes.graph.link_reverse)
     alone = tech.beside(Fraction(0)) if tech.flow_control == "matched" else tech
-    share = 1 - alone.mean_packet_ps(packet[1]) / tech.mean_packet_ps(packet[1])
-    beside = np.where(reverse < 0, 0.0, relative[reverse])
-    found = np.full(len(relative), np.inf)
-    used = relative > 0
-    own, beside = relative[used], beside[used]
+    share = 1 - alone.mean_packet_ps(chars) / tech.mean_packet_ps(chars)
+    return share, np.where(reverse < 0, 0.0, own[reverse])
+
+
+def times_to_full(own: Reals, beside: Reals, share: float) -> Reals:
+    """Return how many times its traffic each link carries, beside as many times that of the opposite one."""
+    found = np.full(len(own), np.inf)
+    used = own > 0
+    own, beside = own[used], beside[used]
     bare, paid = (1 - share) * own, share * own * beside
     # The positive root, written so that it holds for an idle opposite direction, too.
     root = 2 / (bare + np.sqrt(bare * bare + 4 * paid))
     # An opposite direction that is full cannot be more than that.
     found[used] = np.where(root * beside > 1, 1 / own, root)
-    if first_hop is not None:
-        first = used & (np.asarray(routes.graph.link_source) >= routes.graph.switches)
-        found[first] = np.minimum(found[first], first_hop / relative[first])
     return found
 
 

@@ -100,12 +100,21 @@ class RingInspection:
                     )
         return found
 
+    def times(self, demand: Demand) -> Reals:
+        """Return how many times the traffic fills each link, bus and memory."""
+        busy = np.array(list(self.busy(demand).values()))
+        return np.where(busy > 0, 1 / np.where(busy > 0, busy, 1.0), np.inf)
+
     def most_times(self, demand: Demand, filled: Reals) -> float:
         """Return how many times the traffic a link, bus or memory has room for."""
         return 1 / float(filled.max())
 
     def asked(self, payload: Demand, names: Sequence[str]) -> None:
         """Return None: it is not counted for rings, whose fullest part may be a bus or a memory."""
+
+    def leads_to(self, link: int) -> list[str]:
+        """Return none: what passes on a ring is for all behind it."""
+        return []
 
     def effective_bisection(self, pairings: int) -> None:
         """Return None: it is not counted for rings."""

@@ -1,0 +1,61 @@
+"""What a program carries at most, before it runs and up to which rate of events."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from fabriloom.studies import curve
+from fabriloom.studies.inspection import inspect
+
+from .common import operations, results, scenario
+
+
+@pytest.mark.parametrize("preset", ["infiniband-4x-edr", "ethernet-100g", "ds-link-c104"])
+def test_the_bound_counts_the_packets_into_which_messages_are_cut(preset: str) -> None:
+    """8000 B are packets of 2048 B and one of 1856 B, none of them padded, though 2000 B would be."""
+    program = {"kind": "level-3", "sources": [0], "targets": [1], "fragment": "8 kB", "events": 200}
+    sections: dict[str, Any] = {
+        "topology": {"kind": "crossbar", "terminals": 2},
+        "technology": {"preset": preset},
+    }
+    bound = inspect(scenario(program, **sections))["channel_load"]["accepted_mbytes_per_s_bound"]
+    carried = results(program, **sections).summary["messages"]["mbytes_per_s"]
+    assert 0.99 * bound < carried < bound
+
+
+def test_the_bound_counts_long_messages_as_long() -> None:
+    """Ten messages of a flit take a third of the time of one of 32 flits, which is full first."""
+    program = operations(
+        t0=["repeat 200", "send 1 2048 B", "end"],
+        t1=["repeat 200", "receive 0", "end"],
+        t2=["repeat 2000", "send 3 8 B", "end"],
+        t3=["repeat 2000", "receive 2", "end"],
+    )
+    sections: dict[str, Any] = {
+        "topology": {"kind": "crossbar", "terminals": 4},
+        "technology": {"preset": "infiniband-4x-edr"},
+    }
+    found = inspect(scenario(program, **sections))["channel_load"]
+    assert found["busiest_link"] == "t.0>s"
+    assert found["accepted_mbytes_per_s_bound"] == pytest.approx((2048 + 80) / (32 * 5.12e-3))
+    carried = results(program, **sections).summary["messages"]["mbytes_per_s"]
+    assert 0.98 < carried / found["accepted_mbytes_per_s_bound"] < 1
+
+
+def test_a_curve_says_up_to_which_rate_events_are_built() -> None:
+    program = {"kind": "level-3", "sources": 4, "targets": [4], "fragment": "1024 B", "events": 200}
+    # A builder takes 12.5 GB/s in packets without padding, 3.052 million events of 4 x 1024 B a second.
+    rates = ["2.9 MHz", "1 MHz", "3.2 MHz", "4 MHz"]
+    swept = scenario(
+        program,
+        technology={"preset": "infiniband-4x-edr"},
+        sweep={"program.rate": rates},
+    )
+    found = curve(swept, jobs=1).verdicts[""]
+    assert found.startswith("Keeps up with 2,900,000 events a second; of 3,200,000 it builds 3,0"), found
+    assert (
+        curve(swept.with_settings({"sweep": {"program.rate": ["1 MHz"]}}), jobs=1)
+        .verdicts[""]
+        .startswith("Keeps up with 1,000,000 events a second, the most that was tried")
+    )
