@@ -2,8 +2,8 @@
 ``# expects:``.
 
 An archive ``.txtar`` is text: a line ``-- name --`` before each file in it, as in Go's package of that name.
-A name that ends in ``.base64`` stands for a file that is no text. A format without comments has the message in
-a file ``.expected``.
+A name that ends in ``.base64`` stands for a file that is no text. A format without comments has the message
+in a file ``.expected``.
 ``FABRILOOM_EXPECT=write`` writes the messages anew after a change of words; then read the difference.
 """
 
