@@ -28,7 +28,7 @@ from fabriloom_papers.lab import Findings, Lab, between_us, lasted_us
 
 
 def second_entry(paper: str) -> dict[str, dict[str, str]]:
-    """What ``check.csv`` has of a paper, by id: ``value``, ``unit`` and the ``words`` that hold the number."""
+    """What ``check.csv`` has of a paper, by id: ``value``, ``unit`` and ``words``, which hold the number."""
     lines = resources.files("fabriloom_papers.published").joinpath("check.csv").read_text(encoding="utf-8")
     return {line["id"]: line for line in csv.DictReader(lines.splitlines()) if line["paper"] == paper}
 
