@@ -169,7 +169,8 @@ def summary(rows: list[Row]) -> str:
 NOTES = f"""Grids with 16 terminals per switch and 4 links per edge, random traffic, statistics on.
 `generic` has flits of {FLIT_BYTES} B. Grids have 1024 terminals, or 64 where links have lanes and every flit
 is decided by itself. *matched*: what a run with the preset does by itself; the others give every character
-its full share of flow control, as between links that are busy in both directions, so all links have one pace."""
+its full share of flow control, as between links that are busy in both directions, so all links have one
+pace."""
 
 
 def main() -> None:

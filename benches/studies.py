@@ -18,7 +18,7 @@ from fabriloom import Scenario, _native, simulate
 from fabriloom.studies.folder import Folder
 from fabriloom.studies.plan import Plan
 from fabriloom.studies.run import one
-from fabriloom.studies.run_all import finished, run_asked, threads
+from fabriloom.studies.run_all import finished, run_asked, team
 from fabriloom.studies.store import MOST, Key, loaded, program, written
 
 POINTS = 1000
@@ -70,7 +70,7 @@ def efficiency(duration: str, count: int, jobs: int, place: Path) -> tuple[float
         asked = folder.ask(clos(duration, count))
         one(asked.plan, 0, folder.store, lambda _: None)  # what is imported and built once
         Timed.engine_s, began, used = 0.0, time.monotonic(), time.process_time()
-        run_asked(folder, asked, threads(jobs))
+        run_asked(folder, asked, team(jobs, None))
         wall_s, cpu_s = time.monotonic() - began, time.process_time() - used
     simulate._native.Simulation = Timed.real
     return wall_s, cpu_s, Timed.engine_s, 1e3 * (cpu_s - Timed.engine_s) / count
@@ -116,7 +116,7 @@ def many(place: Path) -> Rows:
     timed("opened to look at", lambda: Folder(place).close())
     with Folder(place, take=True) as folder:
         asked = folder.studies()[0]
-        timed("taken up again, with nothing left to run", lambda: run_asked(folder, asked, threads(2)))
+        timed("taken up again, with nothing left to run", lambda: run_asked(folder, asked, team(2, None)))
         table = timed("one table", lambda: finished(folder, asked)).table
         timed("written as Parquet", lambda: table.write_parquet(place / "points.parquet"))
     return rows
