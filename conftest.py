@@ -50,10 +50,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 
 @pytest.fixture
 def seeds(request: pytest.FixtureRequest) -> Iterator[Callable[[int], Iterator[int]]]:
-    """The seeds of a random test, which has the mark ``seeds``: the first so many.
+    """The seeds of a random test, which has the mark ``seeds``: as many as it usually tries.
 
     ``FABRILOOM_SEEDS=7..9`` gives others instead. With ``FABRILOOM_SOAK_SECONDS=600``, set by ``make soak``,
-    they are fresh and come for so long.
+    they are fresh and come for that time.
     """
     soak = os.environ.get("FABRILOOM_SOAK_SECONDS")
     chosen = os.environ.get("FABRILOOM_SEEDS")
