@@ -1,5 +1,5 @@
-"""Shortest paths that cannot deadlock: with up*/down* or dimension order as escape, by Duato's proof; and tori
-of one lane, into whose rings packets come only where a place stays free.
+"""Shortest paths that cannot deadlock: with up*/down* or dimension order as escape, by Duato's proof; and
+tori of one lane, into whose rings packets come only where a place stays free.
 """
 
 from __future__ import annotations
