@@ -15,6 +15,7 @@ TABLE = Path(__file__).resolve().parent.parent / "docs" / "background" / "how-it
 MEANS = {
     "tests/twin/test_random.py": "scenarios in the engine and its twin",
     "tests/twin/": "scenarios drawn for laws",
+    "tests/programs/test_plain.py": "programs in the engine and a plain interpreter",
     "tests/output/test_crashes.py": "crashes of a simulated disk",
     "tests/fuzz/": "damaged files",
     "kills": "commands and workers of the page killed",

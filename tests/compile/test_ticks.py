@@ -5,6 +5,7 @@ A time of the user that whole grains change by more than 1 % is told, and no oth
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import fabriloom.compile as compiler
@@ -15,6 +16,7 @@ from fabriloom.compile import compile, times
 from fabriloom.compile.times import tick_ps
 from fabriloom.programs.kinds import UNTIL, WAIT
 from fabriloom.scenario import Scenario, ScenarioError
+from fabriloom.technology import Technology
 
 GRID = {"kind": "grid", "shape": [2, 3], "terminals_per_switch": 2}
 WAITS = [
@@ -172,6 +174,42 @@ def test_a_duration_that_no_tick_can_count_is_named() -> None:
     with pytest.raises(ScenarioError, match=r"technology\.decode_latency of 2 ms is too long") as caught:
         compiler.compile(scenario)
     assert caught.value.hint == "shorten it, or round technology.turn_around, so that steps of 1 ns do"
+
+
+PRESETS = ["ethernet-10g", "spacewire-200", "infiniband-4x-edr", "generic", "spacefibre-2g5"]
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_cable_that_is_long_beside_a_character_has_coarser_ticks(preset: str, tmp_path: Path) -> None:
+    """A rate without an exact character and a cable of 2,000 km: both are rounded, which is told."""
+    rows = ["switch,x,,,", "terminal,a,,,", "terminal,b,,,"]
+    rows += [f"cable,x,{end},941000003,{delay}" for end, delay in (("a", 0), ("b", 10**10))]
+    text = "\n".join(["kind,source,target,rate_bits_per_s,delay_ps", *rows, ""])
+    (tmp_path / "network.csv").write_text(text)
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "file", "path": str(tmp_path / "network.csv")},
+            "technology": {"preset": preset},
+            "run": {"duration": "40 ms", "warmup": "0 ns", "precision": 0.0},
+            "traffic": {"load": 0.001},
+            "output": {"trace": True},
+        }
+    )
+    compiled = compile(scenario)
+    tech = compiled.technology
+    assert isinstance(tech, Technology)
+    step_ps = tech.step_ps
+    assert step_ps > 0 == compiled.tick_ps % step_ps
+    character_ps, arrival_ps = (
+        compiled.tick_ps * compiled.arrays[f"link_{name}_ticks"].astype(np.int64)
+        for name in ("character", "arrival")
+    )
+    exact_ps = float(tech.data_bits + tech.share_bits) * 1e12 / 941_000_003
+    assert abs(character_ps - exact_ps).max() <= step_ps / 2
+    assert arrival_ps.max() - arrival_ps.min() == 10**10
+    assert any("characters change by up to 0.0" in one for one in compiled.warnings)
+    results = simulate.run(compiled)
+    assert results.native["trace_source"].size
 
 
 BASE: dict[str, Any] = {

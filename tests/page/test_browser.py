@@ -268,6 +268,32 @@ def test_a_cable_fails_by_hand_and_works_again(tab: Tab) -> None:
     tab.until(f"{QUIET} && {VIEW}.recording.data.outages.length === 0")
 
 
+def test_a_drag_adds_a_cable_and_takes_it_away(tab: Tab) -> None:
+    """With Shift, from the box of a switch to that of another; a saved scenario has it."""
+    drop(tab, "grid.toml", '[topology]\nkind = "grid"\nshape = [3, 3]\n')
+    tab.until(f"{QUIET} && laboratory.state.looked[0].links.length === 42")
+    drag = """
+        (() => {
+          const box = (name) => {
+            const names = [...document.querySelectorAll('.picture text')];
+            const text = names.find((one) => one.textContent === name);
+            const { left, top, width, height } = text.previousElementSibling.getBoundingClientRect();
+            return { clientX: left + width / 2, clientY: top + height / 2, shiftKey: true, bubbles: true };
+          };
+          const place = document.querySelector('.fabric');
+          place.dispatchEvent(new PointerEvent('pointerdown', box('s(0,0)')));
+          place.dispatchEvent(new PointerEvent('pointermove', box('s(1,1)')));
+          place.dispatchEvent(new PointerEvent('pointerup', box('s(2,2)')));
+        })()
+    """
+    tab.js(drag)
+    tab.until(f"{QUIET} && laboratory.state.looked[0].links.length === 44")
+    assert tab.js("laboratory.state.looked[0].links.at(-1)") == "s(2,2)>s(0,0)"
+    assert 'more_cables = [["s(0,0)", "s(2,2)"]]' in tab.js("laboratory.state.looked[0].text")
+    tab.js(drag)
+    tab.until(f"{QUIET} && laboratory.state.looked[0].links.length === 42")
+
+
 def test_a_cable_that_cannot_fail_changes_nothing(tab: Tab) -> None:
     drop(tab, "ring.toml", BRIDGE)
     tab.until(f"{QUIET} && laboratory.state.looked[0].controls.length > 5")

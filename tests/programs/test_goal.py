@@ -350,6 +350,16 @@ def test_labels_that_count_on_are_known_by_their_numbers(tmp_path: Path) -> None
                 compile(scenario(tmp_path, text("l", f"{twice}: {what}")))
 
 
+def test_what_a_beginning_frees_comes_before_what_an_end_frees(tmp_path: Path) -> None:
+    """Also where the graph is a list."""
+    text = "num_ranks 2\nrank 0 {\na: send 8b to 1 tag 1\nb: send 8b to 1 tag 2\nc: send 8b to 1 tag 3\n"
+    text += "b requires a\nc irequires a\n}\nrank 1 {\nd: recv 8b from any tag any\n}\n"
+    found = compile(scenario(tmp_path, text)).programs
+    assert found is not None
+    assert found.needs is None
+    assert found.tag[:3].tolist() == [1, 3, 2]
+
+
 def test_a_list_keeps_its_order_where_another_rank_is_none(tmp_path: Path) -> None:
     """Rank 0 alone would be a list in another order; what it waits for counts operations as they stand."""
     text = (

@@ -90,7 +90,7 @@ TRAFFIC: Settings = {
 SWITCHES: Settings = {
     "technology.crossbar": ["fast", "link-rate"],
     "technology.arbiter": ["fifo", "round-robin", "fixed", "random", "oldest-first"],
-    "technology.group_choice": ["first", "least-recent", "random"],
+    "technology.group_choice": ["first", "drawn", "source", "least-recent", "random"],
 }
 FLITS: Settings = {
     "technology.preset": ["generic", "infiniband-4x-edr"],
@@ -229,6 +229,7 @@ def _lane_rules() -> list[Rule]:
 
 
 _BUBBLE = {
+    "technology.group_choice": _not("drawn", "source"),
     "topology": _is("torus"),
     "routing.kind": _is("auto", "dimension-order"),
     "routing.universal": _is(None),

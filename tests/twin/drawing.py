@@ -102,7 +102,7 @@ def _technology(dice: Random) -> Table:
         {
             "crossbar": dice.choice(["fast", "link-rate"]),
             "arbiter": dice.choice(["fifo", "round-robin", "fixed", "random", "oldest-first"]),
-            "group_choice": dice.choice(["first", "least-recent", "random"]),
+            "group_choice": dice.choice(["first", "least-recent", "random", "drawn", "source"]),
         },
     )
     if preset == "generic":

@@ -67,7 +67,8 @@ impl Twin<'_> {
             let characters: u64 = counted.into_iter().map(|lane| self.occupied(lane)).sum();
             fewest = Some(fewest.map_or(characters, |fewest: u64| fewest.min(characters)));
         }
-        self.waiting(group) + fewest.expect("a group has lanes")
+        let parts: u64 = self.fabric.parts(group).iter().map(|&part| self.waiting(part)).sum();
+        self.waiting(group) + parts + fewest.expect("a group has lanes")
     }
 
     /// Characters of packets whose heads wait for a group.

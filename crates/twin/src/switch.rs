@@ -40,6 +40,8 @@ impl Twin<'_> {
         let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
         let entry = self.fabric.entry(self.table, switch as u32, class);
         assert!(entry != NONE || self.fabric.has_tables(), "switch {switch} has no route for class {class}");
+        let worm = &self.worms[packet];
+        let entry = self.fabric.drawn(entry, switch as u32, class, (worm.source, worm.packet.dispatch));
         (entry != NONE).then_some((entry >> 1, entry & 1 == 1))
     }
 

@@ -90,7 +90,8 @@ def _service(worst: Worst, link: int, flow: int, depth: int) -> list[Part]:
         if links is None:
             own = worst.streamed(flow, worst.flows[flow].characters)
             return [*found, Part("own", link, own, flow)]
-        came, link = link, max(links, key=lambda other: (worst.granted(other, flow), -other))
+        came, links = link, worst.awaited(link, links, flow)
+        link = max(links, key=lambda other: (worst.granted(other, flow), -other))
         found += _others(worst, came, links, depth)
         found += _ahead(worst, link)
 
@@ -164,10 +165,17 @@ class Worst:
     def asked(self, came: int, links: tuple[int, ...], flow: int) -> int:
         """Return Z: the time from the request for one of several links until the packet's end has left the
         input buffer of the granted one."""
+        links = self.awaited(came, links, flow)
         if len(links) == 1:
             others = sum(most for other, (most, _) in self.competing[links[0]].items() if other != came)
             return others + self.granted(links[0], flow)
         return self.wait(came, links) + max(self.granted(link, flow) for link in links)
+
+    def awaited(self, came: int, links: tuple[int, ...], flow: int) -> tuple[int, ...]:
+        """Return the links that a packet waits for: of those of which it draws one, the worst."""
+        if len(links) == 1 or not self.network.draws:
+            return links
+        return (max(links, key=lambda link: (self.asked(came, (link,), flow), -link)),)
 
     def wait(self, came: int, links: tuple[int, ...]) -> int:
         """Return the wait for one of several links, until one is free and no other packet is served first."""

@@ -156,6 +156,8 @@ class Network:
         self.terminal_class = arrays["terminal_class"].astype(np.int64).tolist()
         start, links = arrays["group_start"].astype(np.int64), arrays["group_links"].astype(np.int64)
         self.groups = [tuple(links[a:b].tolist()) for a, b in pairwise(start.tolist())]
+        self.draws = len(arrays["group_parts"]) > 0
+        """Whether a packet waits for one link of its group, which it has drawn."""
         self.costs = Costs(arrays)
 
     def way(self, flow: Flow) -> Way:
@@ -214,7 +216,7 @@ def doubted(network: Network) -> ScenarioError | None:
         )
         return refused(message, ("routing", "high_priority"), f"remove it, or {_PERIODS}")
     links = [link for group in network.groups for link in group]
-    if len(links) > len(set(links)):
+    if len(links) > len(set(links)) and not network.draws:
         twice = min(link for link in set(links) if links.count(link) > 1)
         name = compiled.graph.link_names[twice]
         message = (

@@ -26,6 +26,7 @@ from . import congestion
 from .addresses import addresses_of, distributions_of
 from .columns import Arrays, u32
 from .deadlock import Pairs, ports_of
+from .drawn import ONE_EACH, parts_of, sources_in_a_row, without_parts
 from .own_sizes import narrowed, promised, slots_by_chance
 from .schedule import check_schedule
 from .traffic_classes import class_columns
@@ -319,13 +320,16 @@ class LinkRoutes:
         }
 
     def columns_after(self, scenario: Scenario, columns: Arrays, tick: Ps) -> Arrays:
-        """Return the tables that replace others after faults, and congestion control."""
-        control = congestion.columns_of(scenario, self.technology, tick)
-        if not scenario.fault:
-            return control
-        from .faults import table_columns
+        """Return the tables that replace others after faults, parts of groups, and congestion control."""
+        found = congestion.columns_of(scenario, self.technology, tick)
+        if scenario.fault:
+            from .faults import table_columns
 
-        return control | table_columns(scenario, self, columns, tick)
+            found |= table_columns(scenario, self, columns, tick)
+        choice = self.technology.group_choice
+        if choice in ONE_EACH:
+            found |= parts_of(columns | found, sources_in_a_row(self.graph) if choice == "source" else None)
+        return found
 
     def check(self, scenario: Scenario, arrays: Arrays) -> None:
         """Raise ScenarioError if a buffer cannot hold a packet that needs credit for all of it, or if queues
@@ -342,6 +346,9 @@ class LinkRoutes:
             if self.with_room:
                 self._check_room(scenario, arrays)
             congestion.check(scenario, arrays)
+            if self.technology.group_choice in ONE_EACH and self.lane_choice in (*routing.ESCAPES, "bubble"):
+                message = f"{self.lane_choice} is for packets that take any free lane of those that they may"
+                raise TechnologyError(message, "group_choice", "choose another one")
             if arrays["output_queues"]:
                 check_queues(_native.queues(arrays))
         except TechnologyError as error:
@@ -370,7 +377,8 @@ class LinkRoutes:
         """Return warnings about a network that can be computed."""
         room = congestion.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
         lanes = [*promised(self.technology), *slots_by_chance(self.technology, arrays)]
-        return [*room, *congestion.cut_where_paused(arrays), *lanes]
+        doubtful = [*lanes, *without_parts(self.technology.group_choice, arrays)]
+        return [*self.network.roundings(), *room, *congestion.cut_where_paused(arrays), *doubtful]
 
     def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
         """Return warnings about the results of a run."""
@@ -405,7 +413,7 @@ class LinkRoutes:
         """Return, per switch, how a free lane is chosen; empty if no group has several lanes."""
         several = np.diff(table.group_start) > 1
         found = np.full(self.graph.switches, number("choice", "first"), np.uint8)
-        if self.escapes:
+        if self.escapes or self.technology.group_choice in ONE_EACH:
             return found
         found[np.asarray(table.group_switch)[several]] = number("choice", self.technology.group_choice)
         return found

@@ -23,6 +23,7 @@ from ..topology import Graph, GraphError
 from ..topology.graph import Ints
 from ..topology.port_addresses import check_limits
 from ..topology.raw import CYCLE
+from ..units import format_time_ps
 from .columns import (
     Arrays,
     Tenths,
@@ -39,7 +40,7 @@ from .interfaces import interfaces_of
 from .link_routes import LinkRoutes
 from .own_sizes import buffers_of, lane_rules, lanes_of, with_most_lanes
 from .physical_lanes import fewest, slower_ps
-from .times import MOST_LINK_TICKS, Durations
+from .times import MOST_LINK_TICKS, Durations, common_ps
 from .traffic_classes import TrafficClasses, classes_of, high_ports
 
 if TYPE_CHECKING:
@@ -142,6 +143,8 @@ def with_rates(graph: Graph, clocks: Clocks) -> Graph:
     return replace(graph, attributes={**graph.attributes, "rate_bits_per_s": rates})
 
 
+_PARTS = 100
+"""Rounded characters have at least this many steps."""
 _KEPT = 4
 """Number of times tables that are kept for one network; with matched flow control a run has a few."""
 
@@ -190,10 +193,40 @@ class LinkNetwork:
         self._fewest = fewest(scenario, self.technology.lane_rules)
         self._known = Newest[bytes | None, _Timed](_KEPT)
         self._known_columns = Newest[Ps, Arrays](_KEPT)
+        self._round_times()
         self._high = high_ports(scenario, graph)
         self.classes: TrafficClasses = classes_of(scenario, graph, self.technology)
         """The lanes and ports that each class of packets may use."""
         self._routes: LinkRoutes | None = None
+
+    def _round_times(self) -> None:
+        """Round the times of characters and cables to steps if a cable is too long beside exact ones."""
+        times, grain_ps = self.times_ps(None), self.technology.grain_ps
+        longest_ps, shortest_ps = times["arrival"].max(), times["character"].min()
+        if (
+            longest_ps // common_ps(grain_ps, *(one.common_ps for one in self.durations(None)))
+            <= MOST_LINK_TICKS
+        ):
+            return
+        most = MOST_LINK_TICKS - 16  # the sum of some rounded times may be some steps longer
+        steps = (Fraction(first) * Fraction(10) ** power for power in range(-6, 4) for first in (1, 2, 5))
+        step_ps = next((step for step in steps if longest_ps < most * step), shortest_ps)
+        if _PARTS * step_ps <= shortest_ps:
+            rounded = [replace(one, step_ps=step_ps) for one in self.clocks.technologies]
+            self.technology, self.clocks = rounded[0], replace(self.clocks, technologies=rounded)
+            self._known = Newest[bytes | None, _Timed](_KEPT)
+
+    def roundings(self) -> list[str]:
+        """Return a warning if characters and cables are rounded to steps."""
+        step_ps = self.technology.step_ps
+        if not step_ps:
+            return []
+        rates = set(np.asarray(self.graph.attributes.get("rate_bits_per_s", np.nan)).ravel().tolist())
+        most = max(self.technology.rounded(None if math.isnan(rate) else Fraction(rate)) for rate in rates)
+        return [
+            f"times of characters and cables are whole multiples of {format_time_ps(step_ps)}, as the "
+            f"longest cable is very long beside a character: characters change by up to {100 * most:.2g} %"
+        ]
 
     @property
     def sends_when_asked(self) -> bool:

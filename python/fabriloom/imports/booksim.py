@@ -27,8 +27,9 @@ from .packets import FLIT_BYTES
 
 _ORDER = {"kind": "dimension-order"}
 _DATELINE = {"kind": "dimension-order", "variant": "minimal", "lane_choice": "kept-dateline"}
+_DRAWN = {"group_choice": "drawn"}
+"""Of the technology, beside the routing that it is of in BookSim."""
 _PARTS = "by any shortest paths, with few lanes by up*/down* ones; BookSim goes in dimension order"
-_UP = "every destination has one upward link, drawn at each switch; BookSim draws one for each packet"
 ROUTINGS: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
     "mesh": {
         "dor": (_ORDER, ""),
@@ -43,7 +44,7 @@ ROUTINGS: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
     "cmesh": {"dor_no_express": (_ORDER, ""), "dor": (_ORDER, "no express channels along the border")},
     "fly": {"dest_tag": ({"kind": "self-routing"}, "")},
     "fattree": {
-        "nca": ({"kind": "up-down", "adaptive": False, "spread": "random"}, _UP),
+        "nca": ({"kind": "up-down"} | _DRAWN, ""),
         "anca": ({"kind": "up-down"}, "any free upward link; BookSim compares two"),
     },
     "flatfly": {
@@ -390,7 +391,7 @@ def _routing(fields: Fields, kind: str, found: Network) -> None:
         fields.fail("routing_function", message, "write a larger k, or another routing_function")
     if routing["kind"] == "dimension-order":
         routing = found.routing | (_around(fields, found, routing) if kind == "torus" else routing)
-    found.routing = {"kind": "table", "path": "routes.csv"} if found.routes else routing
+    found.routing = {"kind": "table", "path": "routes.csv"} if found.routes else {**routing}
     if remark:
         fields.remarks.append(f"line {fields.line('routing_function')}: {name}: {remark}")
 
@@ -399,12 +400,11 @@ def _around(fields: Fields, found: Network, routing: dict[str, Any]) -> dict[str
     """Return the routing of a torus, and remark what BookSim draws for each packet."""
     k = found.graph.layout["shape"][0]
     if k == 2:
-        remark = "any free one of the two cables between neighbours, and any lane; BookSim draws a cable"
-    else:
+        fields.remarks.append("k = 2: any lane of the cable that a packet draws; BookSim divides them")
+    elif k % 2 == 0:
         remark = "one of two equally long ways round a ring for each pair of nodes; BookSim draws one"
-    if k % 2 == 0:
         fields.remarks.append(f"k = {k}: {remark} for each packet")
-    return _ORDER if k == 2 else routing
+    return _ORDER | _DRAWN if k == 2 else routing
 
 
 def _technology(fields: Fields, found: Network) -> dict[str, Any]:
@@ -415,9 +415,11 @@ def _technology(fields: Fields, found: Network) -> dict[str, Any]:
     crossing = sum(
         fields.whole(name, 1000) for name in ("st_prepare_delay", "st_final_delay", "output_delay")
     )
+    choice = found.routing.pop("group_choice", None)
     settings: dict[str, Any] = {
         "preset": "generic",
         "arbiter": "round-robin",
+        **({"group_choice": choice} if choice else {}),
         # Flits are allocated as they arrive: only what a head takes longer is time at the front of a queue.
         "router_cycles": max(route + both - 1, 0),
         # Crossing takes a place behind the link there: in forward_cycles a flit would wait in one before it.

@@ -21,6 +21,7 @@ from ..scenario import Scenario, ScenarioError
 from ..scenario.load import FILE_KEYS, build
 from ..scenario.read import KINDS, parse, read
 from ..scenario.sections.study import OTHERS
+from ..scenario.sections.topology import structure_of
 from ..scenario.source import SourceMap
 from ..technology.model import Arbiter
 from ..topology.family import usual_routing
@@ -382,8 +383,7 @@ def _multiples(now: str) -> list[str]:
 
 
 def _routing(scenario: Scenario, routing: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    kind = scenario.topology.kind
-    ways = _ways(kind)
+    ways = _ways(structure_of(scenario.topology))
     if not ways:
         return
     now = {f"routing.{name}": value for name, value in routing.items()}

@@ -42,6 +42,7 @@ def describe(one: Chosen) -> dict[str, Any]:
         **pictured(scenario, graph),
         "controls": controls(scenario),
         "faults": one.written.get("fault", []),
+        "cables": one.written.get("topology", {}).get("more_cables", []),
         "warnings": compiled.warnings,
         "text": toml_text(_with_places(one.written, scenario)),
         "shared": toml_text(one.written),

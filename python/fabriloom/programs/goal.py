@@ -124,7 +124,8 @@ def ordered(needs: NDArray[np.uint32], start: op.Ints) -> list[int]:
     """Return the operations of a rank in an order that its graph allows, without what waits for itself."""
     before = needs >> 1
     behind = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    place = np.lexsort((behind, before))
+    # What the beginning of an operation frees comes before what its end frees.
+    place = np.lexsort((behind, 1 - needs % 2, before))
     after = behind[place].tolist()
     first = np.searchsorted(before[place], np.arange(len(start))).tolist()
     waits = np.diff(start).tolist()

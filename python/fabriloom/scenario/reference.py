@@ -319,7 +319,7 @@ Every character takes the time of its own bits and, with `flow_control = "averag
 flow-control character for the opposite direction: for a DS-Link 10 + 4/8 bits, hence 9.52 MB/s on a cable
 that is busy in both directions. [The model](../background/wormhole-model.md#flow-control-characters)
 explains this and `"matched"`. Durations are whole picoseconds; those that a rate or a cycle implies are
-exact fractions, or rounded by less than a millionth.
+exact fractions, or rounded by less than a millionth; beside very long cables by more, with a warning.
 
 `disconnect`, `restart` and `fault_stops` describe the failure of a link, see [faults](faults.md); without
 faults they are not in the resolved form, nor are `time_code_bits`, `time_code_latency`, `time_code_forward`

@@ -14,6 +14,7 @@ from fabriloom.scenario.fields import Section
 from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.sections.run import Ports, has_ports
 from fabriloom.scenario.sections.study import OTHERS, Study
+from fabriloom.scenario.sections.topology import structure_of
 from fabriloom.scenario.sections.traffic import DEFAULT_LOAD
 from fabriloom.technology.presets import settings, without_parts
 from fabriloom.topology.family import usual_routing
@@ -170,7 +171,7 @@ def fill_traffic(values: dict[str, Any], scenario: Scenario) -> None:
 def fill_routing_of(scenario: Scenario, routing: dict[str, Any]) -> None:
     """Replace ``auto`` in the routing of a scenario."""
     if scenario.network_kind.cables:
-        fill_routing(routing, scenario.topology.kind)
+        fill_routing(routing, structure_of(scenario.topology))
     else:
         _fill_ring_routing(routing)
 

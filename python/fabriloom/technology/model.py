@@ -14,7 +14,7 @@ from fabriloom.technology.lanes import TURNS, LaneRules
 Crossbar = Literal["fast", "link-rate", "clock"]
 FlowControl = Literal["matched", "average", "ignored"]
 Arbiter = Literal["fifo", "round-robin", "fixed", "random", "oldest-first"]
-GroupChoice = Literal["first", "least-recent", "random"]
+GroupChoice = Literal["first", "least-recent", "random", "drawn", "source"]
 LaneSharing = Literal["flit", "packet", "frame"]
 LaneArbiter = Literal["round-robin", "fixed", "reserved", "weighted"]
 Switching = Literal["wormhole", "virtual-cut-through", "store-and-forward"]
@@ -36,11 +36,13 @@ _EXACT = 10**6
 MOST_CABLE_PS = 2**60
 
 
-def exact_ps(duration: Fraction) -> Ps:
-    """Return a duration as a whole number where it is one, and rounded by less than 1 ppm where its fraction
-    of a picosecond is too fine for ticks.
+def exact_ps(duration: Fraction, step_ps: Ps = 0) -> Ps:
+    """Return a duration, rounded by less than 1 ppm where its fraction of a picosecond is too fine for ticks;
+    or rounded to steps, at least one unless it is 0.
     """
-    if duration.denominator != 1:
+    if step_ps:
+        duration = Fraction(max(1, round(duration / step_ps)) * step_ps) if duration else duration
+    elif duration.denominator != 1:
         parts = 1
         while duration * parts < _EXACT:
             parts *= 10
@@ -120,6 +122,8 @@ class Technology:
     """Most characters granted and not received, for any buffer size; None: no limit."""
     grain_ps: Ps = 1000
     """What has no exact duration is rounded down to this many picoseconds: drawn times, the ends of runs."""
+    step_ps: Ps = 0
+    """Times of characters and cables are whole multiples of it; 0: exact, or as ``exact_ps`` has them."""
     disconnect_ps: Ps = 0
     """Time from the failure of a link until its receiver detects it, in ps."""
     restart_ps: Ps = 0
@@ -291,7 +295,7 @@ class Technology:
 
     def flow_control_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of a flow-control character on the wire in ps; 0 if there are none."""
-        return exact_ps(self._bits_ps(Fraction(self.flow_control_bits), rate_bits_per_s))
+        return self._exact_ps(Fraction(self.flow_control_bits), rate_bits_per_s)
 
     def check_credit(self, rate_bits_per_s: Rate | None = None, length_m: float | None = None) -> None:
         """Raise TechnologyError if the credit limit is reached before a flow-control character returns.
@@ -318,8 +322,8 @@ class Technology:
         """Return the one-way propagation delay of the cable in ps, limited to the supported range."""
         length = self.cable_length_m if length_m is None else length_m
         delay_ps = min(MOST_CABLE_PS, round(length * self.cable_delay_ps_per_m))
-        if isinstance(self.grain_ps, int) or not delay_ps:
-            return delay_ps
+        if self.step_ps or isinstance(self.grain_ps, int) or not delay_ps:
+            return exact_ps(Fraction(delay_ps), self.step_ps)
         # Cables and cycles have no short common tick: a cable is some thousandths of a cycle, or finer ones.
         part_ps = Fraction(self.grain_ps, 1000)
         while delay_ps < _EXACT * part_ps / 2:
@@ -331,22 +335,25 @@ class Technology:
         return self.character_ps(rate_bits_per_s) + self.cable_ps(length_m) + self.receiver_latency_ps
 
     def credit_ps(self, rate_bits_per_s: Rate | None = None, length_m: float | None = None) -> Ps:
-        """Return the time from a place becoming free until the sender can use its credit, at least 1 ps."""
-        return max(1, self.flow_control_ps(rate_bits_per_s) + self.cable_ps(length_m) + self.turn_around_ps)
+        """Return the time from a place becoming free until the sender can use its credit, at least a step."""
+        return max(
+            self.step_ps or 1,
+            self.flow_control_ps(rate_bits_per_s) + self.cable_ps(length_m) + self.turn_around_ps,
+        )
 
     def receiver_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time from the end of a character on the wire until a switch can use it, in ps."""
         if self.receive_bits is None:
             return self.receiver_latency_ps
-        return exact_ps(self._bits_ps(self.receive_bits, rate_bits_per_s)) + self.receive_ps
+        return self._exact_ps(self.receive_bits, rate_bits_per_s) + self.receive_ps
 
     def transmitter_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of a character in the output of a switch before its first bit is sent, in ps."""
-        return exact_ps(self._bits_ps(self.transmit_bits, rate_bits_per_s)) + self.crossing_ps
+        return self._exact_ps(self.transmit_bits, rate_bits_per_s) + self.crossing_ps
 
     def code_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of a time-code or an interrupt on the wire, in ps."""
-        return exact_ps(self._bits_ps(Fraction(self.code_bits), rate_bits_per_s))
+        return self._exact_ps(Fraction(self.code_bits), rate_bits_per_s)
 
     def code_arrival_ps(
         self, into_switch: bool, out_of_switch: bool, rate: Rate | None = None, length_m: float | None = None
@@ -356,9 +363,7 @@ class Technology:
         receiver_ps = self.receiver_latency_ps
         if into_switch and self.code_receive_bits is not None:
             bits, receiver_ps = bits + self.code_receive_bits, 0
-        return (
-            self.code_ps(rate) + self.cable_ps(length_m) + receiver_ps + exact_ps(self._bits_ps(bits, rate))
-        )
+        return self.code_ps(rate) + self.cable_ps(length_m) + receiver_ps + self._exact_ps(bits, rate)
 
     @property
     def running_ps(self) -> Ps:
@@ -388,7 +393,7 @@ class Technology:
         """
         if self.crossbar == "clock":
             return self.crossing_ps
-        return 0 if self.crossbar == "fast" else exact_ps(self._bits_ps(Fraction(self.data_bits), None))
+        return 0 if self.crossbar == "fast" else self._exact_ps(Fraction(self.data_bits), None)
 
     @property
     def release_ps(self) -> Ps:
@@ -421,10 +426,10 @@ class Technology:
         return replace(self, reverse_load=reverse_load)
 
     def rounded(self, rate_bits_per_s: Rate | None = None) -> float:
-        """Return the part by which the time of a character is rounded: 0, or less than a millionth."""
+        """Return the part by which characters are rounded: less than a millionth without steps."""
         bits = (self.data_bits + self.share_bits, self.end_bits + self.share_bits)
         times = [self._bits_ps(b, rate_bits_per_s) for b in bits]
-        return max(float(abs(exact_ps(time) / time - 1)) for time in times)
+        return max(float(abs(exact_ps(time, self.step_ps) / time - 1)) for time in times)
 
     # Packets.
 
@@ -480,8 +485,11 @@ class Technology:
         """Return the time of a character, flow-control share included, to the nearest picosecond."""
         key = bits, rate_bits_per_s
         if key not in self._known_ps:
-            self._known_ps[key] = exact_ps(self._bits_ps(bits + self.share_bits, rate_bits_per_s))
+            self._known_ps[key] = self._exact_ps(bits + self.share_bits, rate_bits_per_s)
         return self._known_ps[key]
+
+    def _exact_ps(self, bits: Fraction, rate_bits_per_s: Rate | None) -> Ps:
+        return exact_ps(self._bits_ps(bits, rate_bits_per_s), self.step_ps)
 
     def _bits_ps(self, bits: Fraction, rate_bits_per_s: Rate | None) -> Fraction:
         rate = self.link_rate_bits_per_s if rate_bits_per_s is None else rate_bits_per_s

@@ -26,6 +26,7 @@ from .hyperx import hammingmesh, hyperx
 from .jellyfish import jellyfish
 from .joined import MOST_PORTS, replicate
 from .kinds import LINKS, RINGS, NetworkKind, kind_of
+from .more_cables import with_cables
 from .node_link import from_networkx, inline, to_networkx
 from .rings import Rings
 from .sci_banyan import sci_banyan
@@ -106,8 +107,8 @@ def build(kind: str, **parameters: Any) -> Graph:
 
     Args:
         kind: name of the family, such as "grid".
-        parameters: parameters of the family, and ``replicate``: number of equal networks, in each of which
-            every terminal has a port.
+        parameters: parameters of the family; ``replicate``: number of equal networks, in each of which
+            every terminal has a port; ``more_cables``: pairs of switches that have a cable more.
 
     Raises:
         GraphError: the family or a parameter is unknown, a parameter is missing, or a value is impossible.
@@ -116,14 +117,15 @@ def build(kind: str, **parameters: Any) -> Graph:
     if function is None:
         raise GraphError(f'there is no topology "{kind}"{_nearest(kind, KINDS)}', "kind")
     known = inspect.signature(function).parameters
-    planes = parameters.pop("replicate", 1)
+    planes, cables = parameters.pop("replicate", 1), parameters.pop("more_cables", ())
     for name in parameters:
         if name not in known:
             raise GraphError(f'{kind} has no parameter "{name}"{_nearest(name, known)}', name)
     for name, parameter in known.items():
         if parameter.default is parameter.empty and name not in parameters:
             raise GraphError(f'{kind} needs the parameter "{name}"', name)
-    return replicate(function(**parameters), whole(planes, "replicate", 1, MOST_PORTS, "networks alike"))
+    graph = with_cables(function(**parameters), cables)
+    return replicate(graph, whole(planes, "replicate", 1, MOST_PORTS, "networks alike"))
 
 
 def _nearest(word: str, known: Any) -> str:

@@ -1,7 +1,7 @@
 //! Input buffers: packets arrive, request when they are at the front of their queue, and leave.
 
 use super::parts::{Event, Queue, Stay};
-use super::state::{Network, UNKNOWN};
+use super::state::{Network, Packet, UNKNOWN};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
@@ -9,12 +9,18 @@ impl Network {
     /// Puts a packet that starts on a lane into the queue in which it will wait.
     #[inline(always)]
     pub(super) fn arrive(&mut self, stay: u32) {
-        let Stay { lane, class, length, start, .. } = self.stays[stay];
+        let Stay { packet, lane, class, length, start, .. } = self.stays[stay];
         let switch = self.fabric.link_target[self.lanes[lane as usize].link as usize];
         let entry = if self.classed {
             self.fabric.entry(0, switch, class)
         } else {
             self.routes.entry(&self.fabric, switch, class)
+        };
+        let entry = if self.fabric.draws() {
+            let Packet { source, dispatch, .. } = self.packets[packet];
+            self.fabric.drawn(entry, switch, class, (source, dispatch))
+        } else {
+            entry
         };
         if entry == NONE {
             self.no_route = Some((switch, class));

@@ -28,6 +28,8 @@ pub struct Packet {
     pub length: u32,
     /// When its source created it.
     pub created: Time,
+    /// When it was put before its terminal's link.
+    pub dispatch: Time,
     /// When its first character started on its source's wire.
     pub started: Time,
     /// The mark given by its source.
@@ -41,7 +43,7 @@ pub struct Packet {
 impl Packet {
     /// Returns the delivery of a packet at a tick.
     pub fn delivered(&self, delivered: Time) -> Delivery {
-        let &Self { source, target, length, created, started, mark, number, marked: _ } = self;
+        let &Self { source, target, length, created, started, mark, number, .. } = self;
         Delivery { source, target, length, created, started, delivered, mark, number }
     }
 }

@@ -10,15 +10,24 @@ impl Network {
     /// Puts a packet before its terminal's link, in this tick.
     pub fn dispatch(&mut self, source: u32, packet: &terminal::Packet) {
         let link = self.fabric.terminal_out_link[source as usize];
-        let &terminal::Packet { target, length, created, via, mark, number, .. } = packet;
+        let &terminal::Packet { target, length, created, dispatch, via, mark, number } = packet;
         let own = self.fabric.own_classes(source, target);
         let (header, class) = match self.fabric.via_class.get(via as usize) {
             Some(&class) => (self.fabric.via_header_chars, class),
             None => (0, self.fabric.terminal_class[target as usize]),
         };
         let characters = header + self.fabric.header_chars + self.fabric.payload_chars(length) + 1;
-        let packet =
-            Packet { source, target, length, created, started: UNKNOWN, mark, number, marked: false };
+        let packet = Packet {
+            source,
+            target,
+            length,
+            created,
+            dispatch,
+            started: UNKNOWN,
+            mark,
+            number,
+            marked: false,
+        };
         let packet = self.packets.add(packet);
         let stay = self.stays.add(Stay::new(packet, characters, class + own));
         self.links[link as usize].dispatched = stay;

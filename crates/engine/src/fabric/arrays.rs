@@ -210,6 +210,12 @@ with_programs! {
         group_links: u32,
         /// Per group (or empty): 1 if a packet goes to all of its links at once.
         group_all: u8,
+        /// Per group and one more (or empty: packets take any lane of theirs): start of its parts in `group_parts`.
+        group_part_start: u32,
+        /// Parts of all groups: groups, of which each packet draws one that it waits for instead.
+        group_parts: u32,
+        /// Per group (or empty: packets draw by chance): how many sources in a row take the same part.
+        group_part_sources: u32,
         /// Per distribution (numbered after the ports) and one more: start of its ports (or empty).
         distribution_start: u32,
         /// Ports of all distributions.

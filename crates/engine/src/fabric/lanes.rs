@@ -1,6 +1,7 @@
 //! Lanes of links, and networks that are simulated character by character.
 
 use super::{Fabric, NONE, sharing};
+use crate::kernel::{Time, random::drawn_for};
 
 impl Fabric {
     /// Returns the number of lanes of all links.
@@ -27,6 +28,35 @@ impl Fabric {
     pub fn group(&self, group: u32) -> &[u32] {
         let group = group as usize;
         &self.group_links[self.group_start[group] as usize..self.group_start[group + 1] as usize]
+    }
+
+    /// Returns the groups of which each packet for a group takes one; none if it takes any lane.
+    pub fn parts(&self, group: u32) -> &[u32] {
+        let ends = self.group_part_start.get(group as usize..group as usize + 2);
+        ends.map_or(&[], |ends| &self.group_parts[ends[0] as usize..ends[1] as usize])
+    }
+
+    /// Whether packets draw parts of groups.
+    #[inline]
+    pub fn draws(&self) -> bool {
+        !self.group_part_start.is_empty()
+    }
+
+    /// Returns the entry of a class at a switch for a packet, by its source and the tick of its dispatch: of its group, or
+    /// of the part that it draws, or that is its source's.
+    #[cold]
+    pub fn drawn(&self, entry: u32, switch: u32, class: u32, (source, dispatch): (u32, Time)) -> u32 {
+        let parts = self.parts(entry >> 1);
+        if parts.is_empty() {
+            return entry;
+        }
+        let place = if let Some(sources) = self.group_part_sources.get((entry >> 1) as usize) {
+            source / sources % parts.len() as u32
+        } else {
+            let at = (u64::from(switch) << 32) + u64::from(class);
+            drawn_for([self.seed, at, u64::from(source), dispatch as u64], parts.len() as u32)
+        };
+        (parts[place as usize] << 1) + (entry & 1)
     }
 
     /// Whether each packet can be computed as one, because nothing delays a character but the first: the conditions are

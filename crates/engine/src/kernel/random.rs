@@ -69,6 +69,18 @@ impl Stream {
     }
 }
 
+/// Draws uniformly from `0..limit` by some numbers: the same for these, at any time and again.
+pub fn drawn_for(numbers: [u64; 4], limit: u32) -> u32 {
+    // Each step is one of SplitMix64 (G. L. Steele, D. Lea and C. H. Flood, 2014).
+    let drawn = numbers.into_iter().fold(0, |state, number| {
+        let mixed = (state ^ number).wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    });
+    ((u128::from(drawn) * u128::from(limit)) >> 64) as u32
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -80,6 +92,20 @@ mod tests {
         assert_eq!(few, many[..2]);
         let other: Vec<u32> = streams(7, Family::Group, 2).iter_mut().map(|s| s.below(1000)).collect();
         assert_ne!(few, other);
+    }
+
+    #[test]
+    fn draws_for_numbers_are_even_and_independent() {
+        for place in 0..4 {
+            let mut pairs = [[0_i32; 3]; 3];
+            let drawn = |number| {
+                let mut numbers = [7, 5, 3, 1];
+                numbers[place] = number;
+                drawn_for(numbers, 3) as usize
+            };
+            (0..90_000).for_each(|number| pairs[drawn(number)][drawn(number + 1)] += 1);
+            assert!(pairs.iter().flatten().all(|count| (count - 10_000).abs() < 400), "{place} {pairs:?}");
+        }
     }
 
     #[test]

@@ -21,7 +21,7 @@ impl Network {
             // A truncated header has no route.
             return self.spill(queue);
         }
-        let entry = self.fabric.entry(self.faults.table, switch, class);
+        let entry = self.entry(self.faults.table, switch, class, packet);
         if entry == NONE && self.fabric.has_tables() {
             return self.discard(queue);
         }

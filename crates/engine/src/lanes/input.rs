@@ -57,7 +57,7 @@ impl Network {
             return first;
         }
         let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
-        match self.fabric.entry(0, switch, class) {
+        match self.entry(0, switch, class, packet) {
             NONE => {
                 self.no_route = Some((switch, class));
                 first

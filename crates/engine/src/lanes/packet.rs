@@ -27,6 +27,8 @@ pub struct Packet {
     pub length: u32,
     /// When its source created it.
     pub created: Time,
+    /// When it was put before its terminal's link.
+    pub dispatch: Time,
     /// When its first character started on its source's wire.
     pub started: Time,
     /// The mark given by its source.

@@ -189,6 +189,16 @@ impl Network {
         }
     }
 
+    /// Returns the entry of a packet at a switch in a table.
+    pub(super) fn entry(&self, table: u32, switch: u32, class: u32, packet: u32) -> u32 {
+        let entry = self.fabric.entry(table, switch, class);
+        if !self.fabric.draws() {
+            return entry;
+        }
+        let Packet { source, dispatch, .. } = self.packets[packet];
+        self.fabric.drawn(entry, switch, class, (source, dispatch))
+    }
+
     /// Returns the switch at the end of a lane that does not lead to a terminal.
     pub(super) fn switch_at(&self, lane: u32) -> u32 {
         self.fabric.link_target[self.fabric.link_of(lane) as usize]

@@ -14,7 +14,7 @@ impl Network {
     /// Puts a packet before its terminal's link, in this tick.
     pub fn dispatch(&mut self, source: u32, packet: &terminal::Packet) {
         let link = self.fabric.terminal_out_link[source as usize];
-        let &terminal::Packet { target, length, created, via, mark, number, .. } = packet;
+        let &terminal::Packet { target, length, created, dispatch, via, mark, number } = packet;
         if let Some(at) = &mut self.distributions {
             at.unmade += self.fabric.copies(target) - 1;
         }
@@ -27,6 +27,7 @@ impl Network {
             target,
             length,
             created,
+            dispatch,
             started,
             mark,
             number,

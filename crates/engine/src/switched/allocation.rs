@@ -434,6 +434,11 @@ impl Port {
         self.entry = routes.entry(fabric, self.switch, class);
     }
 
+    /// Draws the part of its group that the head will request.
+    pub fn draw(&mut self, fabric: &Fabric, class: u32, packet: (u32, Time)) {
+        self.entry = fabric.drawn(self.entry, self.switch, class, packet);
+    }
+
     /// Returns the group that the head waits for, or [`NONE`].
     #[inline(always)]
     pub fn awaits(&self) -> u32 {

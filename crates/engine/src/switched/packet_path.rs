@@ -10,7 +10,7 @@ use super::link::{Kind, Link, two};
 use super::queue::Run;
 use super::state::{Beside, Event, Network, PacketState, UNKNOWN};
 use super::timeline::ahead;
-use super::worm::{EAGER, Gone, Header, PASSED, Worm};
+use super::worm::{Crowd, EAGER, Gone, Header, PASSED, Worm};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Slab;
@@ -95,6 +95,7 @@ impl Network {
             target: packet.target,
             length: packet.length,
             created: packet.created,
+            dispatch: packet.dispatch,
             started: UNKNOWN,
             mark: packet.mark,
             number: packet.number,
@@ -386,8 +387,19 @@ impl Beside<'_> {
     pub fn ask_at(&mut self, at: &mut Link, link: u32, class: u32, time: Time) {
         at.input.ask();
         at.port.look_up(self.routes, self.fabric, class);
+        if self.fabric.draws() {
+            draw(self.fabric, self.packets, self.crowd, at, class);
+        }
         self.schedule(Event::Request(link), time);
     }
+}
+
+/// Lets the head of an input buffer draw a part of the group that it will request; apart, to keep registers for others.
+#[cold]
+#[inline(never)]
+fn draw(fabric: &Fabric, packets: &Slab<PacketState>, crowd: &Crowd, at: &mut Link, class: u32) {
+    let PacketState { source, dispatch, .. } = packets[at.worm(at.head(), crowd).packet];
+    at.port.draw(fabric, class, (source, dispatch));
 }
 
 /// Handles the end of a packet on its source's link.

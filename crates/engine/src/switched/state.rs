@@ -67,6 +67,8 @@ pub struct PacketState {
     pub length: u32,
     /// When its source created it.
     pub created: Time,
+    /// When it was put on its terminal's link.
+    pub dispatch: Time,
     /// When its first character starts on its source's wire.
     pub started: Time,
     /// The mark given by its source.

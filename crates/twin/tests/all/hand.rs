@@ -1,7 +1,8 @@
 //! The twin compared with results computed by hand.
 
 use crate::scenarios::build::{
-    C104, Cable, DS_LINK, Switch, add_cable, crossbar, empty, line, send_list, send_uniform, set_route,
+    C104, Cable, DS_LINK, Switch, add_cable, add_group, crossbar, empty, line, send_list, send_uniform,
+    set_route,
 };
 use fabriloom_engine::fabric::{Fabric, arbiter, arrival, choice, target};
 use fabriloom_twin::{Delivery, FlowControl, TwinRun, run};
@@ -216,6 +217,31 @@ fn choices_differ() {
     };
     assert_eq!(sent_on(choice::FIRST), [0, 0, 0, 0]);
     assert_eq!(sent_on(choice::LEAST_RECENT), [0, 1, 0, 1]);
+}
+
+/// Two switches with two cables between them: of two packets that come together and both draw the second, one waits until
+/// the end of the other has crossed and its handover is over, although the first cable is free.
+#[test]
+fn a_packet_waits_for_the_link_that_it_has_drawn() {
+    let waited = |parts: &[u32]| {
+        let mut f = empty(&[C104, C104], 4, 4);
+        let cables =
+            [(2, 0), (3, 0), (0, 1), (0, 1), (1, 4), (1, 5)].map(|(a, b)| add_cable(&mut f, a, b, DS_LINK).0);
+        for target in [2, 3] {
+            set_route(&mut f, 0, target, &cables[2..4], false);
+            set_route(&mut f, 1, target, &[cables[target as usize + 2]], false);
+        }
+        let second = add_group(&mut f, &[cables[3]]);
+        f.group_parts = parts.iter().map(|_| second).collect();
+        f.group_part_start = vec![parts.len() as u32; f.groups() + 1];
+        f.group_part_start[0] = 0;
+        send_list(&mut f, &[&[(2, 64, 0)], &[(3, 64, 0)], &[], &[]]);
+        let links = counted(&f, i64::MAX).links;
+        [2, 3].map(|cable| (links[cables[cable] as usize].packets, links[cables[cable] as usize].wait_ticks))
+    };
+    assert_eq!(waited(&[]), [(1, 0), (1, 0)]);
+    // Both request at 10 + 80. The end of 64 characters has arrived at 65 x 10 + 4 + 6, and crosses with them.
+    assert_eq!(waited(&[1]), [(0, 0), (2, 660 + 1 - 90)]);
 }
 
 /// The deleted header saves its time on the last link, if it does not have to wait for the payload.

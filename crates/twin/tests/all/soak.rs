@@ -9,7 +9,7 @@ use crate::scenarios::faults::{
     with_faults, with_quiet_faults, with_ring_faults, with_tables, with_watchdogs,
 };
 use crate::scenarios::lanes::{
-    with_arbiters, with_classes, with_congestion, with_lanes, with_whole_packets,
+    by_queue, with_arbiters, with_classes, with_congestion, with_lanes, with_parts, with_whole_packets,
     with_whole_packets_and_faults,
 };
 use crate::scenarios::long::{with_long_packets, with_paces};
@@ -276,6 +276,40 @@ fn networks_of_whole_packets() {
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }
+}
+
+/// Packets that draw a part of their group, beside whatever else there is.
+#[test]
+fn small_networks_whose_packets_draw() {
+    let (mut runs, mut otherwise) = (0, 0);
+    for seed in seeds("small networks whose packets draw", 0..100) {
+        let fabric = random_fabric(seed);
+        let until = time_for(&fabric, packets(seed));
+        let mut fabric = match seed % 10 {
+            0 => fabric,
+            1 => with_lanes(&fabric, seed),
+            2 => with_arbiters(&fabric, seed),
+            3 => with_whole_packets(&fabric, seed),
+            4 => with_congestion(&fabric, seed),
+            5 => with_faults(&fabric, seed, until),
+            6 => with_tables(&with_faults(&fabric, seed, until), seed, until),
+            7 => with_quiet_faults(&fabric, seed, until),
+            8 => with_ports(&fabric, seed),
+            _ => with_distributions(&fabric, seed).unwrap_or(fabric),
+        };
+        if seed % 3 == 0 {
+            fabric = with_classes(&fabric, seed).unwrap_or(fabric);
+        }
+        if (1..5).contains(&(seed % 10)) {
+            by_queue(&mut fabric, seed);
+        }
+        let Some(drawn) = with_parts(&fabric, seed) else { continue };
+        let twin = agree::links(seed, &drawn, until);
+        agree::emptied(seed, &drawn, until, &twin);
+        runs += 1;
+        otherwise += u32::from(agree::links(seed, &fabric, until).deliveries != twin.deliveries);
+    }
+    assert!(otherwise > runs / 3, "{otherwise} of {runs}");
 }
 
 /// Packets for several ports at once, with codes in some networks.

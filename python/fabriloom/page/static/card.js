@@ -26,6 +26,7 @@ export class Card {
     this.packets = new Packets(this.fabric);
     this.fabric.moved = () => this.packets.again();
     this.fabric.opened = ([link], { shiftKey }) => { if (shiftKey) this.failed?.(String(this.fabric.links[link])); };
+    this.fabric.joins((one, other) => this.joined?.(one, other));
     place.addEventListener("click", ({ clientX, clientY, shiftKey }) => {
       const packet = this.packets.recording && !shiftKey ? this.packets.near(clientX, clientY) : -1;
       if (packet >= 0) this.chosen?.(packet);

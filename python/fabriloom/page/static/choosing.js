@@ -5,6 +5,7 @@ import { buttons, leave, replaySoon, showWhen } from "./running.js";
 import { $, chosen, complain, element, entryOf, nameOf, post, remember, specOf, state, status } from "./state.js";
 import { forget, stale } from "./viewing.js";
 
+const MORE = "topology.more_cables";
 const SCENARIO = /\.(toml|ya?ml|json)$/i;
 
 const fillShelf = (select, more) => {
@@ -49,15 +50,29 @@ export const load = async (given) => {
   showChoice();
 };
 
-// A cable fails from the shown moment on; one that has failed works again.
-export const fail = async (cable, side) => {
-  const spec = side ? state.beside : state.first, { settings } = spec, faults = settings.fault ?? state.looked[side].faults;
-  const others = faults.filter((one) => ![cable, cable.replace(/^(.*)>(.*?)(#\d+)?$/, "$2>$1$3")].includes(one.cable));
-  const now = others.length < faults.length ? others : [...faults, { cable, at: `${Math.round(player.now)} ns` }];
-  spec.settings = { ...settings, fault: now };
+// Changes one setting of a fabric by hand, if the scenario is accepted then.
+const change = async (side, name, value) => {
+  const spec = side ? state.beside : state.first, { settings } = spec;
+  spec.settings = { ...settings, [name]: value };
   if (await look()) return;
   spec.settings = settings;
   remember();
+};
+
+const settingsOf = (side) => (side ? state.beside : state.first).settings;
+
+// A cable fails from the shown moment on; one that has failed works again.
+export const fail = (cable, side) => {
+  const faults = settingsOf(side).fault ?? state.looked[side].faults;
+  const others = faults.filter((one) => ![cable, cable.replace(/^(.*)>(.*?)(#\d+)?$/, "$2>$1$3")].includes(one.cable));
+  return change(side, "fault", others.length < faults.length ? others : [...faults, { cable, at: `${Math.round(player.now)} ns` }]);
+};
+
+// Two switches get a cable more; one that was added by hand goes.
+export const join = (one, other, side) => {
+  const cables = settingsOf(side)[MORE] ?? state.looked[side].cables;
+  const others = cables.filter((pair) => !(pair.includes(one) && pair.includes(other)));
+  return change(side, MORE, others.length < cables.length ? others : [...cables, [one, other]]);
 };
 
 const showChoice = () => {

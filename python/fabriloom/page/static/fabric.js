@@ -98,6 +98,32 @@ export class Fabric {
     return true;
   }
 
+  // The name of the switch whose box is at a point of the window.
+  switchAt({ clientX: x, clientY: y }) {
+    const within = (box) => x > box.left && x < box.right && y > box.top && y < box.bottom;
+    return [...this.place.querySelectorAll("svg text")].find(({ previousElementSibling: box }) => box?.tagName === "rect" && within(box.getBoundingClientRect()))?.textContent;
+  }
+
+  // Shift and a drag from one switch to another: calls with both names.
+  joins(joined) {
+    this.place.addEventListener("pointerdown", (event) => {
+      const from = event.shiftKey && !event.button && this.switchAt(event), { zoom } = this;
+      if (!from) return;
+      const { x, y } = zoom.at(event), line = document.createElementNS("http://www.w3.org/2000/svg", "line");
+      for (const [name, value] of Object.entries({ x1: x, y1: y, x2: x, y2: y, stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": "4 3", "pointer-events": "none" })) line.setAttribute(name, value);
+      zoom.svg.append(line);
+      const move = (moved) => { const now = zoom.at(moved); line.setAttribute("x2", now.x); line.setAttribute("y2", now.y); };
+      const end = (ended) => {
+        removeEventListener("pointermove", move);
+        line.remove();
+        const to = this.switchAt(ended);
+        if (to && to !== from) joined(from, to);
+      };
+      addEventListener("pointermove", move);
+      addEventListener("pointerup", end, { once: true });
+    });
+  }
+
   // From units of the drawing to pixels of the window.
   matrix() {
     if (!this.large) return this.place.querySelector("svg").getScreenCTM();

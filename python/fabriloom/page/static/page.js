@@ -1,5 +1,5 @@
 // The laboratory: what hands do, and how the page begins.
-import { choose, fail, load, look, putBeside } from "./choosing.js";
+import { choose, fail, join, load, look, putBeside } from "./choosing.js";
 import { connect } from "./hearing.js";
 import { cards, further, listenToStage, player } from "./playing.js";
 import { begin, buttons, replay, runAt, showWhen, stop } from "./running.js";
@@ -22,6 +22,7 @@ const listenToReplay = () => {
   listenToStage();
   further.end = () => replay("end");
   further.failed = fail;
+  further.joined = join;
   player.offerFile(saveReplay);
   $("when").addEventListener("change", () => {
     if ($("when").value !== "moment") { replay($("when").value); return; }

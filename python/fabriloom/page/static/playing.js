@@ -3,12 +3,12 @@ import { Card } from "./card.js";
 import { Player } from "./player.js";
 import { $, download, named, state } from "./state.js";
 
-// What the laboratory sets: records the end of the run; lets a cable fail. A saved replay has no more than its recording.
-export const further = { end: () => {}, failed: () => {} };
+// What the laboratory sets: records the end of the run; lets a cable fail; adds one. A saved replay has no more than its recording.
+export const further = { end: () => {}, failed: () => {}, joined: () => {} };
 
 export const cards = [];
 export const card = (number) => {
-  cards[number] ??= Object.assign(new Card(number, $("sides"), $("measured"), named), { chosen: (packet) => player.choose(packet, number), failed: (cable) => further.failed(cable, number) });
+  cards[number] ??= Object.assign(new Card(number, $("sides"), $("measured"), named), { chosen: (packet) => player.choose(packet, number), failed: (cable) => further.failed(cable, number), joined: (one, other) => further.joined(one, other, number) });
   return cards[number];
 };
 

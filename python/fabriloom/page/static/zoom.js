@@ -49,7 +49,7 @@ export class Zoom {
   }
 
   grab(event) {
-    if (this.view.width >= this.whole.width || event.button || event.target.closest("button")) return;
+    if (this.view.width >= this.whole.width || event.button || event.shiftKey || event.target.closest("button")) return;
     let before = this.at(event);
     const move = (moved) => {
       const now = this.at(moved);

@@ -59,7 +59,10 @@ class AnyTechnology(Section):
     arbiter: Arbiter | None = optional(
         "Which of the packets that wait for the same group of links is served first"
     )
-    group_choice: GroupChoice | None = optional("Which free link of a group a packet takes")
+    group_choice: GroupChoice | None = optional(
+        "Which free link of a group a packet takes; drawn: each draws one, free or not, and waits for "
+        "it; source: the same with one by the number of its source (s-mod-k in a fat tree)"
+    )
 
     preset_file: FileName | None = optional(
         "File of fabriloom fit whose table [technology] gives the settings that are not written here"
@@ -305,7 +308,7 @@ class Generic(SwitchedLinks):
     )
     input_queues: InputQueues | None = optional(
         "fifo: an input buffer is one queue per lane; per-output: one queue per group of output "
-        "links (virtual output queues), not with wormhole"
+        "links (virtual output queues; output-queued with crossbar = fast), not with wormhole"
     )
     pause_above_flits: Annotated[int, Field(ge=0, le=2**20)] | None = optional(
         "An input buffer that holds more flits of complete packets pauses its sender, which learns it after "

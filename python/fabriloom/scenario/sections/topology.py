@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_type_hints
 
-from pydantic import Field, create_model
+from pydantic import AfterValidator, Field, create_model
 
 from fabriloom.scenario.fields import (
     Count,
@@ -30,6 +30,16 @@ from fabriloom.topology.kinds import LINKS, NetworkKind, kind_of
 
 Buses = Annotated[int, Field(ge=1, le=4)]
 Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+MoreCables = Annotated[
+    list[Annotated[list[Name], Field(min_length=2, max_length=2)]] | None,
+    AfterValidator(lambda cables: cables or None),
+    Field(
+        description='Cables besides, each between two switches, such as [["s(0,0)", "s(3,3)"]]. Packets are '
+        "then routed as in a graph of a file"
+    ),
+]
 
 
 class SciRings(Section):
@@ -62,6 +72,11 @@ def network_kind(topology: object) -> NetworkKind:
     return kind_of(kind) if isinstance(kind, str) else LINKS
 
 
+def structure_of(topology: object) -> str:
+    """Return the family whose structure a network has: with more cables it is any graph, as one of a file."""
+    return "file" if _of(topology, "more_cables") else str(_of(topology, "kind"))
+
+
 def _of(table: object, name: str) -> object:
     return table.get(name) if isinstance(table, dict) else getattr(table, name, None)
 
@@ -83,6 +98,7 @@ class GraphFile(Section):
         "Attributes of the file that have a meaning here, with the unit of their numbers: "
         'rate = "LinkSpeedRaw bit/s", delay = "latency us" or node_name = "label"; others are ignored'
     )
+    more_cables: MoreCables = None
     replicate: Replicate = None
 
 
@@ -93,6 +109,8 @@ def table_of(family: Family) -> type[Section]:
     for name, parameter in inspect.signature(family.build).parameters.items():
         default = ... if parameter.default is parameter.empty else parameter.default
         fields[name] = (hints[name], default)
+    if kind_of(family.name).cables:
+        fields["more_cables"] = (MoreCables, None)
     fields["replicate"] = (Replicate, None)
     words = family.name.replace("_", "-").split("-")
     title = "".join(word.capitalize() for word in words)

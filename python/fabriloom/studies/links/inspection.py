@@ -309,7 +309,7 @@ def _counted(routes: LinkRoutes, loads: Reals) -> dict[str, Any]:
         {"ports": routes.graph.ports, "planes": len(routes.graph.planes)} if routes.graph.several else {}
     )
     return {
-        "family": routes.graph.family,
+        "family": routes.graph.layout.get("made_of", routes.graph.family),
         "switches": counted.switches,
         "terminals": counted.terminals,
         **several,

@@ -1,10 +1,12 @@
-//! Checks of packets that go to several ports at once.
+//! Checks of packets that go to several ports at once, or draw a part of their group.
 
-use super::{Checked, Shapes, ascending, below, fail, known};
+use super::wormhole::any;
+use super::{Checked, Shapes, ascending, below, between, fail, known};
 use crate::fabric::{Fabric, NONE};
 
-/// Refuses distributions that do not end at their ports, and unsupported combinations.
+/// Refuses distributions that do not end at their ports, parts of other groups, and unsupported combinations.
 pub fn check(f: &Fabric) -> Checked {
+    parts(f)?;
     known("group_all", &f.group_all, 1)?;
     if !f.has_distributions() {
         let spreads = (0..f.groups() as u32).find(|&group| f.takes_all(group));
@@ -21,7 +23,28 @@ pub fn check(f: &Fabric) -> Checked {
 /// Returns the shapes of the columns of distributions.
 pub fn shapes(f: &Fabric) -> Shapes {
     let groups = if f.group_all.is_empty() { 0 } else { f.groups() };
-    vec![("group_all", f.group_all.len(), groups)]
+    let parts = any(&f.group_part_start, f.groups() + 1);
+    let sources = any(&f.group_part_sources, f.groups());
+    vec![
+        ("group_all", f.group_all.len(), groups),
+        ("group_part_start", f.group_part_start.len(), parts),
+        ("group_part_sources", f.group_part_sources.len(), sources),
+    ]
+}
+
+/// Refuses parts that have other lanes than their group, or parts of their own.
+fn parts(f: &Fabric) -> Checked {
+    ascending("group_part_start", &f.group_part_start, f.group_parts.len())?;
+    below("group_parts", &f.group_parts, f.groups(), "a group")?;
+    between("group_part_sources", &f.group_part_sources, 1, u32::MAX, "a number of sources")?;
+    for group in 0..f.groups() as u32 {
+        let is_of = |part: u32| f.group(part).iter().all(|lane| f.group(group).contains(lane));
+        let fits = |part: u32| is_of(part) && f.parts(part).is_empty() && !f.takes_all(group);
+        if let Some(&part) = f.parts(group).iter().find(|&&part| !fits(part)) {
+            return fail("group_parts", group as usize, part, "a group of some of its lanes, without parts");
+        }
+    }
+    Ok(())
 }
 
 /// Refuses features that distributions do not support.
@@ -90,5 +113,27 @@ fn deletes_alike(f: &Fabric, entry: u32) -> Checked {
             fail("link_deletes_header", link as usize, 1 - first, "that of all links of its group")
         }
         None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_groups_of_some_of_the_lanes() {
+        let with = |group_parts: [u32; 2], group_all: u8| Fabric {
+            group_switch: vec![0; 4],
+            group_start: vec![0, 2, 3, 4, 5],
+            group_links: vec![0, 1, 0, 1, 2],
+            group_part_start: vec![0, 2, 2, 2, 2],
+            group_parts: group_parts.into(),
+            group_all: vec![group_all, 0, 0, 0],
+            ..Fabric::default()
+        };
+        let refused = |f: &Fabric| parts(f).is_err();
+        assert!(parts(&with([1, 2], 0)).is_ok());
+        assert!([[1, 3], [1, 4], [0, 1]].iter().all(|&wrong| refused(&with(wrong, 0))));
+        assert!(refused(&with([1, 2], 1)));
     }
 }

@@ -65,5 +65,6 @@ fn queue(network: &(impl Network + ?Sized), group: u32, other: u32) -> u64 {
             fabric.lanes_of(link).map(|lane| network.occupied(lane)).sum()
         }
     };
-    network.waiting(group) + lanes.iter().map(occupied).min().unwrap_or(0)
+    let waiting = fabric.parts(group).iter().chain([&group]).map(|&group| network.waiting(group));
+    waiting.sum::<u64>() + lanes.iter().map(occupied).min().unwrap_or(0)
 }

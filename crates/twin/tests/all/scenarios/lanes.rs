@@ -270,3 +270,38 @@ pub fn with_classes(fabric: &Fabric, seed: u64) -> Option<Fabric> {
     check(&f).expect("the generator makes legal classes");
     Some(f)
 }
+
+/// Lets packets take one of several parts of some groups, by chance or by their source; None if no group has several lanes. Nothing else may change the
+/// groups after it.
+pub fn with_parts(fabric: &Fabric, seed: u64) -> Option<Fabric> {
+    let draw = &mut draw_for(seed ^ 0x0d2a_0211);
+    let mut f = fabric.clone();
+    let groups = f.groups() as u32;
+    f.group_part_start = vec![0];
+    for group in 0..groups {
+        let lanes = f.group(group).to_vec();
+        if lanes.len() > 1 && !f.takes_all(group) && draw.chance(80) {
+            let size = draw.between(1, lanes.len() as u32 / 2) as usize;
+            lanes.chunks(size).for_each(|part| add_part(&mut f, part, groups));
+        }
+        f.group_part_start.push(f.group_parts.len() as u32);
+    }
+    f.group_part_start.resize(f.groups() + 1, f.group_parts.len() as u32);
+    if draw.chance(30) {
+        f.group_part_sources = (0..f.groups()).map(|_| draw.between(1, 3)).collect();
+    }
+    check(&f).expect("the generator makes legal parts");
+    (!f.group_parts.is_empty()).then_some(f)
+}
+
+/// Adds a part to the last group that has one, with the lanes of another part or of its own.
+fn add_part(f: &mut Fabric, lanes: &[u32], groups: u32) {
+    let known = (groups..f.groups() as u32).find(|&group| f.group(group) == lanes);
+    f.group_parts.push(known.unwrap_or(f.groups() as u32));
+    if known.is_none() {
+        f.group_switch.push(f.link_source[f.link_of(lanes[0]) as usize]);
+        f.group_links.extend(lanes);
+        f.group_start.push(f.group_links.len() as u32);
+        f.group_all.extend(f.group_all.first().map(|_| 0));
+    }
+}
