@@ -1,4 +1,4 @@
-"""What guaranteed bounds cost by flows and routers, written to ``benches/BOUNDS.md``: measured, not asserted.
+"""What guaranteed bounds cost by flows and routers, a table of ``RESULTS.md``, never asserted.
 
 ``.venv/bin/python benches/bounds.py`` takes some seconds; ``--quick`` measures one case and writes nothing.
 Processor time of compiling the network and of the bounds of all flows; the least of three.
@@ -9,15 +9,14 @@ from __future__ import annotations
 import argparse
 import random
 import time
-from pathlib import Path
 from typing import Any
 
 import fabriloom
+from common import PAGE, put
 from fabriloom import Scenario
 from fabriloom.compile import Compiled, compile
 
-PAGE = Path(__file__).with_name("BOUNDS.md")
-MARK = "<!-- measured: written by benches/bounds.py -->"
+HEADER = ["network", "building, s", "bounds of all flows, s", "greatest bound, ms"]
 CASES: dict[str, tuple[dict[str, Any], int]] = {
     "grid of 40 routers, 500 flows": ({"kind": "grid", "shape": [8, 5], "terminals_per_switch": 4}, 500),
     "grid of 40 routers, 2000 flows": ({"kind": "grid", "shape": [8, 5], "terminals_per_switch": 4}, 2000),
@@ -58,14 +57,14 @@ def least_s(act: Any) -> float:
     return min(found)
 
 
-def row(name: str) -> str:
+def row(name: str) -> list[str]:
     """One case, measured."""
     asked = scenario(*CASES[name])
     compiled: Compiled = compile(asked)
     build_s = least_s(lambda: compile(scenario(*CASES[name])))
     bound_s = least_s(lambda: fabriloom.bound(compiled))
     worst_ns = max(fabriloom.bound(compiled).pairs_ns().values())
-    return f"| {name} | {build_s:.2f} | {bound_s:.2f} | {worst_ns / 1e6:.1f} |"
+    return [name, f"{build_s:.2f}", f"{bound_s:.2f}", f"{worst_ns / 1e6:.1f}"]
 
 
 def main() -> None:
@@ -75,11 +74,7 @@ def main() -> None:
     if parser.parse_args().quick:
         print(row(min(CASES, key=len)))
         return
-    head = "| network | building, s | bounds of all flows, s | greatest bound, ms |\n|---|---|---|---|"
-    text = PAGE.read_text(encoding="utf-8").partition(MARK)[0] if PAGE.exists() else ""
-    rows = "\n".join(row(name) for name in CASES)
-    PAGE.write_text(f"{text}{MARK}\n\n{head}\n{rows}\n", encoding="utf-8")
-    print(rows)
+    put(PAGE, "bounds", [[HEADER, *map(row, CASES)]])
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).resolve().parent
+PAGE = HERE / "RESULTS.md"
 ROUNDS = 2
 """How often everything is measured."""
 PAIRS = 3
@@ -32,7 +33,6 @@ SLICES = 5
 SLICE_HOPS = 300_000
 OPTIONS = {"until": 1 << 60, "warmup": 0, "precision": 0.0, "packets": 0, "batch": 1 << 14}
 VALGRIND = ("valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null")
-AS_THERE = "* Seconds, instructions, start and peak memory are those of [RESULTS.md](RESULTS.md)."
 
 Row = dict[str, Any]
 
@@ -260,13 +260,16 @@ def processor() -> str:
     return platform.machine()
 
 
-def write(name: str, title: str, parts: list[str]) -> None:
-    """A page of results."""
+def write(title: str, parts: list[str]) -> None:
+    """The section of the page of results with this title."""
     from fabriloom import _native
 
     system = f"{platform.system()}, Python {platform.python_version()}, Fabriloom {_native.__version__}"
-    head = f"Written by `make bench`. One core of {processor()}, {system}."
-    (HERE / name).write_text("\n\n".join([f"# {title}", head, *parts]) + "\n", encoding="utf-8")
+    body = "\n\n".join([f"One core of {processor()}, {system}.", *parts])
+    section = re.compile(rf"(\n## {re.escape(title)}\n).*?(\Z|\n## )", re.DOTALL)
+    text = PAGE.read_text(encoding="utf-8")
+    assert section.search(text), f"{PAGE} has no section {title}"
+    PAGE.write_text(section.sub(lambda m: f"{m[1]}\n{body}\n{m[2]}", text), encoding="utf-8")
 
 
 SIDES = {64: 2, 256: 4, 1024: 8, 4096: 16, 16384: 32}

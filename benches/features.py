@@ -1,4 +1,4 @@
-"""What a feature costs, written to ``benches/FEATURES.md``: machine instructions per packet-hop with one
+"""What a feature costs, a part of ``RESULTS.md``: machine instructions per packet-hop with one
 thing turned on, beside the same network without, and the most that it should be.
 
 It needs valgrind. ``tests/test_features.py`` keeps some of it.
@@ -258,11 +258,10 @@ def over(rows: list[Row]) -> list[Row]:
 
 
 NOTES = f"""A grid of {SIDE} x {SIDE} switches with a terminal each, random traffic at {LOAD:.0%} load,
-statistics on, otherwise the presets' defaults. Instructions are counted by valgrind over a stretch of a
-run: other work on the machine does not change them. *Factor*: against the same network without the
+statistics on, otherwise the presets' defaults. *Factor*: against the same network without the
 feature; of `spacefibre-2g5` against one lane without frames. *At most*: what is aimed at, as such a factor
 or in instructions per packet-hop; bold: not met. Not counted are packet distribution and terminals of
-several ports; programs have [a page of their own](PROGRAMS.md)."""
+several ports."""
 
 
 KEPT: list[Case] = [
@@ -285,7 +284,7 @@ def main() -> int:
     if quick:
         print(factors(rows))
         return int(bool(over(rows)))
-    write("FEATURES.md", "What a feature costs", [NOTES, factors(rows)])
+    write("What a feature costs", [NOTES, factors(rows)])
     return 0
 
 

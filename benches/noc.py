@@ -1,7 +1,7 @@
 """A network on chip beside BookSim 2: the cost of a simulated cycle. Nothing is written or asserted.
 
 ``python benches/noc.py PROGRAM``, the ``booksim`` that you built, gives the table of
-``benches/NOC.md``. Both run in turn, and medians of three runs are given.
+``benches/RESULTS.md``. Both run in turn, and medians of three runs are given.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What an operation of a program costs, beside what its packets cost: a part of ``benches/PROGRAMS.md``.
+"""What an operation of a program costs, beside what its packets cost: a part of ``RESULTS.md``.
 
 Each case is a trace in GOAL on one switch. Its packets are taken from a run and sent again by sources, as a
 list with times: the difference in machine instructions is that of the program and its protocol.
@@ -66,7 +66,7 @@ CASES: dict[str, Case] = {
 }
 
 
-NOTES = f"""## What an operation costs
+NOTES = f"""### What an operation costs
 
 {RANKS} ranks on one switch of `infiniband-4x-edr` compute for 2 us, send 256 B to their neighbours and
 receive as much, round after round, each at a time of its own. The same packets are sent by sources, too, as a

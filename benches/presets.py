@@ -1,4 +1,4 @@
-"""Speed of the engine on networks of links of every kind, written to ``benches/PRESETS.md``: never asserted.
+"""Speed of the engine on networks of links of every kind: a part of ``RESULTS.md``, never asserted.
 
 A grid for each technology that the README names, at three packet lengths, saturated and at half of that.
 ``--quick`` tries grids of 64 terminals only and writes nothing; ``common.py`` has the other options.
@@ -166,13 +166,11 @@ def summary(rows: list[Row]) -> str:
     )
 
 
-NOTES = f"""Grids of [RESULTS.md](RESULTS.md) with 16 terminals per switch and 4 links per edge, random
-traffic, statistics on. 50 %: Poisson arrivals at half of what is accepted at saturation. `generic` has flits
-of {FLIT_BYTES} B. Grids have 1024 terminals, or 64 where links have lanes and every flit is decided by
-itself. *matched*: what a run with the preset does by itself; the others give every character its full share
-of flow control, as between links that are busy in both directions, so all links have one pace.
-
-Terms are those of that page."""
+NOTES = f"""Grids with 16 terminals per switch and 4 links per edge, random traffic, statistics on.
+`generic` has flits of {FLIT_BYTES} B. Grids have 1024 terminals, or 64 where links have lanes and every flit
+is decided by itself. *matched*: what a run with the preset does by itself; the others give every character
+its full share of flow control, as between links that are busy in both directions, so all links have one
+pace."""
 
 
 def main() -> None:
@@ -184,7 +182,7 @@ def main() -> None:
     run(
         bench,
         arguments,
-        lambda rows, table: write("PRESETS.md", "Speed on every preset", [summary(rows), NOTES, table]),
+        lambda rows, table: write("On every preset", [summary(rows), NOTES, table]),
     )
 
 

@@ -1,4 +1,4 @@
-"""Speed and memory of the engine with programs, written to ``benches/PROGRAMS.md``: measured, never asserted.
+"""Speed and memory of the engine with programs, a part of ``RESULTS.md``, never asserted.
 
 Events of 1024 fragments of 1 KB each are built over a five-stage Clos. ``--quick`` tries a small network only
 and writes nothing; ``common.py`` has the other options.
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import operations
-from common import AS_THERE, Bench, Row, asked, compiled_of, run, simulation, started, write
+from common import Bench, Row, asked, compiled_of, run, simulation, started, write
 
 TERMINALS = 2048
 """Half of them sources, half destinations."""
@@ -113,16 +113,12 @@ def cells(row: Row) -> tuple[str, ...]:
     )
 
 
-TITLE = "Speed and memory with programs"
-NOTES = f"""1024 sources send a fragment of 1 KB each to one of 1024 destinations per event, over a five-stage
+NOTES = """1024 sources send a fragment of 1 KB each to one of 1024 destinations per event, over a five-stage
 Clos of DS-Links with C104, as fast as they can. The aim: at least 1 M packet-hops/s with programs on.
 
-* A hop is a packet granted an output of a switch; acknowledgements are packets, too. Events per second are
-  those built in a second of processor time, in the better of two rounds.
-{AS_THERE}
-* Wall is on the clock, other work on the machine included; start is, on the clock, from the scenario to the
-  first wake-up.
-* Memory is the peak of the whole process, interpreter included."""
+* Acknowledgements are packets, too. Events per second are those built in a second of processor time, in
+  the better of two rounds.
+* Wall is on the clock, other work on the machine included."""
 
 
 def counted(instructions: bool) -> list[str]:
@@ -146,7 +142,7 @@ def main() -> None:
     run(
         bench,
         arguments,
-        lambda _, table: write("PROGRAMS.md", TITLE, [NOTES, table, *counted(arguments.instructions)]),
+        lambda _, table: write("With programs", [NOTES, table, *counted(arguments.instructions)]),
     )
 
 

@@ -1,4 +1,4 @@
-"""Speed and memory of the engine on SCI rings, written to ``benches/RINGS.md``: measured, never asserted.
+"""Speed and memory of the engine on SCI rings, a part of ``RESULTS.md``, never asserted.
 
 ``--quick`` tries the small networks only and writes nothing; ``common.py`` has the other options.
 """
@@ -11,7 +11,6 @@ import time
 from typing import Any
 
 from common import (
-    AS_THERE,
     SLICES,
     Bench,
     Row,
@@ -129,13 +128,12 @@ def cells(row: Row) -> tuple[str, ...]:
     )
 
 
-NOTES = f"""Random packets of 64 B, `nwrite` with responses, echoes and retries, at saturation; the torus at a
+NOTES = """Random packets of 64 B, `nwrite` with responses, echoes and retries, at saturation; the torus at a
 load that it carries, for 100 us of simulated time. The aims: 3 M packet-hops/s, at least 2 M, and 65,536
 stations in under 2 GB.
 
 * A hop is a request or a response put on a link; its echo is simulated too and not counted.
-{AS_THERE}
-* The twin moves every symbol. Both ran the same stretch, from an empty network, and delivered as many."""
+* The twin moves every symbol."""
 
 
 def main() -> None:
@@ -151,7 +149,7 @@ def main() -> None:
         HEADER,
         cells,
     )
-    run(bench, arguments, lambda _, table: write("RINGS.md", "Speed and memory on rings", [NOTES, table]))
+    run(bench, arguments, lambda _, table: write("On rings", [NOTES, table]))
 
 
 if __name__ == "__main__":

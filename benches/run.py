@@ -1,4 +1,4 @@
-"""Speed and memory of the engine by size of the network, written to ``benches/RESULTS.md``: never asserted.
+"""Speed and memory of the engine by size of the network: a part of ``RESULTS.md``, never asserted.
 
 ``--quick`` tries the small networks only and writes nothing; ``common.py`` has the other options.
 """
@@ -155,20 +155,7 @@ def summary(rows: list[Row]) -> str:
 
 
 NOTES = """Grids of switches with 16 terminals each and 4 links per edge, DS-Links with C104, random
-traffic; counted as in any run: latencies, links, flows up to 65,536 pairs. 50 %: Poisson arrivals at half
-of what is accepted at saturation. [PRESETS.md](PRESETS.md) has other technologies.
-
-* A hop is a packet granted an output of a switch.
-* Seconds are of processor time, so other work on the machine counts little; they are the median of
-  five stretches. All cases are run twice, one after the other, and the better is given: the clock of a
-  machine that others use, too, may fall to half for minutes.
-* Instructions are counted by valgrind over a stretch of a run. Other work on the machine does not
-  change them, so they are what to compare builds by.
-* A wake-up is an event handled.
-* Start is, on the clock, from the scenario to the first event: topology, routes, checks, arrays, engine.
-* Peak memory is that of the whole process, interpreter included.
-* The twin simulates every character. Both ran the same stretch, from an empty network, and delivered the same
-  packets."""
+traffic; counted as in any run: latencies, links, flows up to 65,536 pairs."""
 
 
 def main() -> None:
@@ -186,7 +173,7 @@ def main() -> None:
     run(
         bench,
         arguments,
-        lambda rows, table: write("RESULTS.md", "Speed and memory", [summary(rows), NOTES, table]),
+        lambda rows, table: write("By size of the network", [summary(rows), NOTES, table]),
     )
 
 

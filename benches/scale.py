@@ -1,4 +1,4 @@
-"""How long large networks take to load, to check, to start and after a failure: writes ``SCALE.md``.
+"""How long large networks take to load, to check, to start and after a failure: a part of ``RESULTS.md``.
 
 ``python benches/scale.py``; ``--quick`` the smallest ones only, and writes nothing. Each case runs in a
 process of its own. What is refused is in the table, with the reason.
@@ -228,17 +228,17 @@ arrive and cannot deadlock, and to start the engine; the largest memory of the p
 second in the first 2 M events at load 0.2. All tables are adaptive: they have an entry for each pair of
 switches, and with more than 4 M of them runs of destinations with the same links. What is too large is
 refused, with the reason in place of its numbers."""
-        fails = f"""## After single failures
+        fails = f"""### After single failures
 
 Processor time of `fabriloom check --fault all` per failure, the mean of {FAILURES} spread over all, beside
 that of the first look at all ways. The aim: a thousand failures of a network of 1,000 switches in a
 minute."""
-        checks = """## The whole check
+        checks = """### The whole check
 
 Processor time of all that `fabriloom check` says of a network: the proofs, the load of every link under
 uniform traffic, and the latency of packets that meet no other."""
         tables = ["\n".join(table) for table in (lines, whole, after)]
-        write("SCALE.md", "Large networks", [note, tables[0], checks, tables[1], fails, tables[2]])
+        write("Large networks", [note, tables[0], checks, tables[1], fails, tables[2]])
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Short commands from the shell to their result, written to ``benches/STARTUP.md``: measured, never asserted.
+"""Short commands from the shell to their result, a part of ``RESULTS.md``, never asserted.
 
 The tutorial's network of 24 terminals is run for 5 ms, checked, bounded, drawn and compared. ``--quick`` runs
 everything once and writes nothing.
@@ -102,7 +102,7 @@ def main() -> None:
             print(lines[-1], flush=True)
     if not asks.quick:
         found = aims({"run of a small network: 0.40 s, at most 0.50 s": f"{clock[RUN]:.2f} s"})
-        write("STARTUP.md", "Short commands", [found, NOTES, "\n".join(lines)])
+        write("Short commands", [found, NOTES, "\n".join(lines)])
 
 
 NOTES = f"""The network of the tutorial: 24 terminals, 5 ms of simulated time, the engine included. Medians of

@@ -2,13 +2,15 @@
 ``# expects:``.
 
 An archive ``.txtar`` is text: a line ``-- name --`` before each file in it, as in Go's package of that name.
-What is no text lies beside the archives. A format without comments has the message in a file ``.expected``.
+A name that ends in ``.base64`` stands for a file that is no text. A format without comments has the message
+in a file ``.expected``.
 ``FABRILOOM_EXPECT=write`` writes the messages anew after a change of words; then read the difference.
 """
 
 from __future__ import annotations
 
 import atexit
+import base64
 import os
 import re
 import shutil
@@ -20,13 +22,15 @@ from pathlib import Path
 CASES = Path(__file__).resolve().parent / "cases"
 
 _NAME = re.compile(r"^-- (\S+) --\n", re.MULTILINE)
+_BYTES = ".base64"
 _HEAD = "# expects:\n"
 _MARK = "#   "
 
 
 def names_in(folder: Path) -> list[str]:
     """The names of the files in the archives of a folder."""
-    found = [name for archive in folder.glob("*.txtar") for name in _NAME.findall(_text(archive))]
+    written = [name for archive in folder.glob("*.txtar") for name in _NAME.findall(_text(archive))]
+    found = [name.removesuffix(_BYTES) for name in written]
     assert len(found) == len(set(found)), "two files share a name"
     return sorted(found)
 
@@ -39,7 +43,8 @@ def unpack(folder: Path, out: Path) -> Path:
             continue
         _, *parts = _NAME.split(_text(file))
         for name, text in zip(parts[::2], parts[1::2], strict=True):
-            (out / name).write_bytes(text.encode())
+            data = base64.b64decode(text) if name.endswith(_BYTES) else text.encode()
+            (out / name.removesuffix(_BYTES)).write_bytes(data)
     return out
 
 

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from .lab import Findings, Lab, Progress
 
 _PAPERS = {
-    "macrame": "parts arithmetic crossbar packet_length size latency tail adaptive",
+    "macrame": "parts crossbar packet_length size latency tail adaptive",
     "scinet": "parts switch omega more_nodes locality ring_size",
     "sci-retry": "parts delays",
-    "gpmimd": "parts arithmetic two_nodes pairs level2 blocks size whole multiplexing level3 delay",
+    "gpmimd": "parts two_nodes pairs level2 blocks size whole multiplexing level3 delay",
     "atlas-sci": "parts benchmarks tables bx port switch",
     "scinet-testbeds": "system_1 system_2",
 }

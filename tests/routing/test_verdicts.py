@@ -18,12 +18,13 @@ from fabriloom import Scenario, ScenarioError, load, routing, run, topology
 from fabriloom.cli import check_certificate
 from fabriloom.compile import compile
 from fabriloom.programs.check import waits_for_ever
-from fabriloom.routing.check import certificate
 from fabriloom.studies import route_choices
 from fabriloom.studies.inspection import inspect
 from fabriloom.topology import Graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from .test_engines import proved
 
 TORUS = {
     "topology": {"kind": "torus", "shape": [8, 8]},
@@ -185,12 +186,7 @@ def distances(graph: Graph) -> np.ndarray:
 def test_random_graphs_cannot_deadlock_with_any_number_of_lanes(seed: int, lanes: int) -> None:
     graph = random_graph(seed)
     table = routing.build(graph, "minimal-layers", adaptive=seed % 3 > 0, lanes=lanes)
-    routing.verify(graph, table)
-    divided = routing.divide(graph, table, lanes)
-    assert routing.dependency_cycle(graph, divided, lanes) is None
-    proof = certificate(graph, divided, lanes)
-    assert proof is not None
-    assert check_certificate.fault(proof) is None
+    proved(graph, table, lanes)
     if lanes >= routing.layers_needed(graph):
         ways = [len(routing.path(graph, table, 0, target)) - 1 for target in range(1, graph.terminals)]
         assert ways == distances(graph)[0, 1:].tolist()

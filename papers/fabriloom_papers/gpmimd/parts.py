@@ -1,4 +1,6 @@
-"""The parts of the machine: inputs, counts on the networks as built, and numbers that are not simulated."""
+"""The parts of the machine: inputs, counts on the networks as built, numbers that are not simulated, and
+rates that follow from the characters alone, which must agree to the printed digits.
+"""
 
 from __future__ import annotations
 
@@ -67,16 +69,12 @@ def findings(_lab: Lab) -> Findings:
     """Return one row per printed part."""
     printed = numbers("gpmimd")
     rows = _inputs(printed) + _counts(printed) + _beside(printed)
-    rows += [_reported(printed[key], value, CASE) for key, value in _CASES.items()]
-    rows += [_reported(printed[key], None, OUTSIDE) for key in _OUTSIDE]
-    rows += [_reported(one, None, DRAWN) for key, one in printed.items() if key.startswith("example-")]
+    rows += [reported(printed[key], value, CASE) for key, value in _CASES.items()]
+    rows += [reported(printed[key], None, OUTSIDE) for key in _OUTSIDE]
+    rows += [reported(one, None, DRAWN) for key, one in printed.items() if key.startswith("example-")]
     expected = [one for key, one in printed.items() if key.startswith("table-1/")]
-    rows += [_reported(one, None, EXPECTED) for one in [*expected, printed["nodes-expected"]]]
-    return Findings(rows=rows)
-
-
-def _reported(printed: Number, ours: float | None, note: str) -> dict[str, Any]:
-    return reported(printed, ours, note)
+    rows += [reported(one, None, EXPECTED) for one in [*expected, printed["nodes-expected"]]]
+    return Findings(rows=rows + _rates(printed))
 
 
 def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
@@ -96,7 +94,7 @@ def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "bundle-least": networks.LINKS[0] // 3,
         "bundle-most": networks.LINKS[-1] // 3,
     }
-    return [_reported(printed[key], value, INPUT) for key, value in ours.items()]
+    return [reported(printed[key], value, INPUT) for key, value in ours.items()]
 
 
 def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
@@ -141,4 +139,24 @@ def _beside(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "summary-share-least": (100 * least / theory, "the summary's 50 MB/s, of what 12 links carry"),
         "summary-share-most": (100 * most / theory, "the summary's 70 MB/s, of what 12 links carry"),
     }
-    return [_reported(printed[key], value, note) for key, (value, note) in said.items()]
+    return [reported(printed[key], value, note) for key, (value, note) in said.items()]
+
+
+def _rates(printed: dict[str, Number]) -> list[dict[str, Any]]:
+    """Compare a link in one direction, a network, and a switch with all its links busy in both directions."""
+    three_links = networks.theory_mbytes_per_s(networks.LINKS[0])
+    note = "contradicts the 3 links of the sentence before; 37 MB/s is what 4 links carry"
+    return [
+        _cut(printed["link-payload"], networks.one_way_mbytes_per_s(), 0.01),
+        _cut(printed["network-payload-most"], networks.theory_mbytes_per_s(networks.MOST_LINKS), 1),
+        _cut(printed["level-2-network"], networks.theory_mbytes_per_s(networks.MOST_LINKS), 1),
+        _cut(printed["level-3-network"], networks.theory_mbytes_per_s(networks.MOST_LINKS), 1),
+        _cut(printed["switch-bandwidth"], 32 * networks.both_ways_mbytes_per_s(), 1),
+        reported(printed["network-payload-least"], three_links, note),
+    ]
+
+
+def _cut(printed: Number, ours: float, digit: float) -> dict[str, Any]:
+    """Compare with a truncated number: the paper prints 264 for 264.6."""
+    limits = (float(printed["value"]), float(printed["value"]) + digit)
+    return arithmetic(printed, ours, limits)

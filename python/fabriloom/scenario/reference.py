@@ -54,7 +54,8 @@ SHA-256 is in every result.
 In the tables *name* is a terminal or a switch, by its number or its name, and a value with a unit is a
 string. Mb/s, MB/s for the rate of links other than SCI, and numbers without a unit are refused, because they
 are ambiguous. `1…8` is a whole number from 1 to 8, `0…` one from 0 on; *number* 0…1 may have a fraction.
-*Default* is the value if none is given.
+*Default* is the value if none is given. `flows[].rate` is a key of each table of a list, which is written
+inline or as `[[traffic.pattern.flows]]`.
 
 | value | units | such as |
 |---|---|---|

@@ -103,9 +103,7 @@ class Scenario(Written):
         "ds-link-c104; for networks of rings it is sci-lc2",
         CharacterLinks(preset="ds-link-c104"),
     )
-    interface: Annotated[list[Interface], Field(max_length=256)] = setting(
-        "Interface chips of terminals, each a table [[interface]]", []
-    )
+    interface: Annotated[list[Interface], Field(max_length=256)] = setting("Interface chips of terminals", [])
     routing: Routing = setting("Which links packets may take", Auto(kind="auto"))
     ports: Ports | None = optional("Which of its ports a terminal uses, where it has several")
     congestion_control: CongestionControl | None = optional(
@@ -114,14 +112,10 @@ class Scenario(Written):
     traffic: Traffic = setting("Sources, destinations, lengths and rates of packets", Traffic())
     protocol: Protocol | None = optional("How the messages of a program become packets")
     program: Program | None = optional("The operations of the terminals, instead of traffic or beside it")
-    fault: Annotated[list[Fault], Field(max_length=4096)] = setting(
-        "Failures during the run, each a table [[fault]]", []
-    )
-    time_code: Annotated[list[TimeCode], Field(max_length=64)] = setting(
-        "Terminals that send time-codes, each a table [[time_code]]", []
-    )
+    fault: Annotated[list[Fault], Field(max_length=4096)] = setting("Failures during the run", [])
+    time_code: Annotated[list[TimeCode], Field(max_length=64)] = setting("Terminals that send time-codes", [])
     interrupt: Annotated[list[Interrupt], Field(max_length=256)] = setting(
-        "Terminals that send distributed interrupts, each a table [[interrupt]]", []
+        "Terminals that send distributed interrupts", []
     )
     run: Run = setting("The end of a run", Run())
     output: Output = setting("The tables of a run that are kept", Output())

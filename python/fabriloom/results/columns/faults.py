@@ -25,11 +25,11 @@ FAULT_SUMMARY = table(
             lambda rows: int(rows.count("link_cut").sum()),
         ),
         "faults.discarded": (
-            "count | Packets of the window that found all links down by which they could have gone on; on rings those made for a terminal to which the route was closed.",
+            "count | Packets of the window that found all links on their way down; on rings those for a terminal to which the route was closed.",
             lambda rows: int(rows.count("link_discarded").sum()),
         ),
         "faults.timed_out": (
-            "count | Packets of the window that a switch ended because they had an output and did not move for the time of its watchdog.",
+            "count | Packets of the window that the watchdog of a switch ended.",
             lambda rows: int(rows.count("link_timed_out").sum()),
         ),
         "faults.worst_link": (
@@ -37,7 +37,7 @@ FAULT_SUMMARY = table(
             lambda rows: rows.worst_link,
         ),
         "faults.availability": (
-            "0…1 | Share of the window in which links ran, averaged over all links.",
+            "0…1 | Share of the window in which links ran, mean over all.",
             lambda rows: rows.availability,
         ),
         "faults.before_mbytes_per_s": (
@@ -108,11 +108,11 @@ FAULT_LINKS = table(
             count("link_cut"),
         ),
         "discarded_packets": (
-            "count | Packets that came by the link and were discarded at its end, because all links were down by which they could have gone on; on rings those that its terminal made for closed routes.",
+            "count | Packets that came by the link and were discarded at its end, because all links on their way were down; on rings those that its terminal made for closed routes.",
             count("link_discarded"),
         ),
         "timed_out_packets": (
-            "count | Packets that were ended while they held the link and did not move.",
+            "count | Packets that a watchdog ended while they held the link.",
             count("link_timed_out"),
         ),
         "down_ns": (

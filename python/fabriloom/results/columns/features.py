@@ -137,11 +137,11 @@ CODE_SUMMARY = table(
             lambda codes: int(codes.raw("link_codes_lost").sum()),
         ),
         "codes.duplicates": (
-            "count | Codes that switches and terminals dropped because they knew them: those that came by a second way.",
+            "count | Codes that switches and terminals dropped because they had come by another way.",
             lambda codes: int(codes.raw("link_codes_duplicate").sum()),
         ),
         "codes.invalid": (
-            "count | Time-codes that switches and terminals dropped because they were not one more than the last one there.",
+            "count | Time-codes that switches and terminals dropped because they were not one more than the last.",
             lambda codes: int(codes.raw("link_codes_invalid").sum()),
         ),
         "codes.latency_ns_max": (
@@ -197,11 +197,11 @@ CODE_LINKS = table(
             count("link_codes_lost"),
         ),
         "duplicate_codes": (
-            "count | Codes that came by it and were known at its end already.",
+            "count | Codes that came by it and were known at its end.",
             count("link_codes_duplicate"),
         ),
         "invalid_codes": (
-            "count | Time-codes that came by it and were not one more than the last one there.",
+            "count | Time-codes that came by it and were not one more than the last at its end.",
             count("link_codes_invalid"),
         ),
     },

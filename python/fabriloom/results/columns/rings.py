@@ -27,7 +27,7 @@ RING_SUMMARY = table(
             lambda rows: rows.total("link_busied"),
         ),
         "sci.retries": (
-            "count | Times that a packet that was sent again was put on a link, by its sender or passing.",
+            "count | Times that a packet sent again was put on a link, by its sender or passing.",
             lambda rows: rows.total("link_retried"),
         ),
         "sci.retry_share": (
@@ -40,7 +40,7 @@ RING_SUMMARY = table(
             lambda rows: float(rows.rates["all"].max(initial=0.0)),
         ),
         "sci.retry_mbytes_per_s_mean": (
-            "MB/s | Packets that were sent again on a link, with their headers and idle symbols; mean over all links.",
+            "MB/s | Packets sent again on a link, with their headers and idle symbols; mean over all links.",
             lambda rows: float(rows.rates["retry"].mean()) if rows.graph.links else 0.0,
         ),
         "sci.retry_mbytes_per_s_max": (
@@ -75,7 +75,7 @@ RING_SUMMARY = table(
 RING_LINKS = table(
     "ring_links",
     "Links of rings",
-    "One row per link in networks of rings (`results.links`, `links.parquet`): the output of a station.",
+    "One row per link in networks of rings: the output of a station.",
     {
         "link": ("text | Name of the link.", lambda rows: rows.graph.link_names),
         "ring": ("text | Ring it belongs to.", lambda rows: rows.rings),
@@ -90,19 +90,19 @@ RING_LINKS = table(
             count("link_characters"),
         ),
         "utilisation": "0…1 | Share of the time in which the link was in use.",
-        "data_share": "0…1 | Share for packets that were sent for the first time.",
-        "retry_share": ("0…1 | Share for packets that were sent again.", share("link_retry_ticks")),
+        "data_share": "0…1 | Share for packets sent for the first time.",
+        "retry_share": ("0…1 | Share for packets sent again.", share("link_retry_ticks")),
         "echo_share": ("0…1 | Share for echoes.", share("link_echo_ticks")),
         "mbytes_per_s": (
             "MB/s | What the link carried, packets and echoes with their headers and idle symbols.",
             lambda rows: rows.rates["all"],
         ),
         "retry_mbytes_per_s": (
-            "MB/s | Of that, packets that were sent again.",
+            "MB/s | Of that, packets sent again.",
             lambda rows: rows.rates["retry"],
         ),
         "echo_mbytes_per_s": ("MB/s | Of that, echoes.", lambda rows: rows.rates["echo"]),
-        "retried": ("count | Packets put on the link that were sent again.", count("link_retried")),
+        "retried": ("count | Packets sent again put on the link.", count("link_retried")),
         "busied": ("count | Packets for which the station at its end had no place.", count("link_busied")),
         "bypass_most_symbols": (
             "count | The most symbols in the bypass FIFO in front of the link.",
@@ -131,7 +131,7 @@ RINGS = table(
             lambda pl: pl.col("mbytes_per_s").max(),
         ),
         "retry_mbytes_per_s_mean": (
-            "MB/s | Packets that were sent again, mean over its links.",
+            "MB/s | Packets sent again, mean over its links.",
             lambda pl: pl.col("retry_mbytes_per_s").mean(),
         ),
         "echo_mbytes_per_s_mean": (

@@ -28,9 +28,7 @@ def _latency(prefix: str, what: str) -> dict[str, Said]:
         f"{prefix}.mean_ci95": "ns | Half-width of its 95 % confidence interval, by batch means.",
         f"{prefix}.min": "ns | Shortest.",
         f"{prefix}.max": "ns | Longest.",
-        **percentiles(
-            prefix, "The time that {} % of the packets did not exceed, to the resolution of the histogram."
-        ),
+        **percentiles(prefix, "{} % of the packets took no longer, to the resolution of the histogram."),
     }
 
 
@@ -47,14 +45,14 @@ SUMMARY = table(
         "end.reason": "text | Why the run ended: `drained`, `precision`, `saturated`, `deadlocked`, `livelocked`, `incomplete`, `stopped`, `stalled`, `time_limit`, `packet_limit` or `interrupted`.",
         "end.message": "text | The same as a sentence.",
         "end.cycle": "list of text | Deadlocked only, otherwise empty: the links whose front packets wait for each other, each for the next and the last for the first.",
-        "verdict": "text | The verdict of the run in one sentence: whether it carries what is offered, and what limits it.",
+        "verdict": "text | Whether it carries what is offered, and what limits it, in one sentence.",
         "keeps_up": "true or false | Whether queues stay bounded and at most 1 % was lost; of programs, whether the latency of events stays bounded. Null if the run is too short to tell, or nothing is due.",
         "limit.what": "text | What is nearest to its limit: a `link`, a `bus`, a receive `queue` that rejects packets, `blocking` by packets that wait, a `host` that works all the time, `incast` at a receiver, or the `window` of a protocol.",
         "limit.name": "text | Which one; for blocking, the link for which packets waited longest in total.",
         "limit.share": "0…1 | How busy it is; for blocking and for a queue, the busiest link.",
         "limit.reached": "true or false | Whether it is at its limit: 95 % of the time in use.",
         "limit.text": "text | The same as a part of a sentence.",
-        "warnings": "list of text | What was noticed about the scenario, such as a routing that can deadlock, and about the results, such as intervals that cannot be trusted.",
+        "warnings": "list of text | What was noticed about the scenario, such as a routing that can deadlock, and the results, such as intervals that cannot be trusted.",
         "network.switches": "count | Switches of the network.",
         "network.terminals": "count | Terminals of the network.",
         "network.links": "count | Links of the network; a cable is two.",
@@ -64,11 +62,11 @@ SUMMARY = table(
         "measured_ns": "ns | The measuring window: simulated time without the warm-up.",
         "longest_pause_ns": "ns | The longest time in the measuring window in which no packet arrived anywhere.",
         "longest_pause_from_ns": "ns | When it began.",
-        "offered_mbytes_per_s": "MB/s | Payload of the packets created in the measuring window, refused ones included, over its length: counted, not estimated.",
+        "offered_mbytes_per_s": "MB/s | Payload of the packets created in the measuring window, refused ones included, over its length.",
         "refused_mbytes_per_s": "MB/s | The same of packets refused because the queue of their source was full.",
-        "accepted_mbytes_per_s": "MB/s | Payload of the packets delivered in the measuring window over its length, all terminals together.",
+        "accepted_mbytes_per_s": "MB/s | Payload of the packets delivered in the measuring window over its length.",
         "accepted_mbytes_per_s_ci95": "MB/s | Half-width of its 95 % confidence interval.",
-        "accepted_mbytes_per_s_per_terminal": "MB/s | That, divided by the number of terminals.",
+        "accepted_mbytes_per_s_per_terminal": "MB/s | That, per terminal.",
         "packets.offered": "count | Packets created by the sources in the whole run.",
         "packets.delivered": "count | Packets received whole in the whole run.",
         "packets.refused": "count | Packets that found the queue of their source full.",
@@ -127,7 +125,7 @@ CHECK = table(
         "zero_load_latency_ns.max": "ns | Its longest.",
         "zero_load_latency_ns.pairs": "count | Pairs of terminals examined: all, or about a thousand; of flows and of fixed partners, theirs.",
         "zero_load_latency_ns.length_bytes": "B | Payload of these packets: the longest of the scenario. Flows have their own lengths, up to this.",
-        "deadlock.free": "true or false | Whether packets of the given traffic can never wait for each other in a cycle, with the tables at the start, those after each fault, and while both are in use, and programs do not wait for each other.",
+        "deadlock.free": "true or false | Whether packets of the given traffic can never wait for each other in a cycle, with all tables and while two are in use, and programs do not wait for each other.",
         "deadlock.cycle": "list of text | Links of a cycle, if there is one.",
         "deadlock.any_traffic_free": "true or false | The same if any terminal may send to any.",
         "deadlock.any_traffic_cycle": "list of text | Links of a cycle then.",
@@ -185,19 +183,19 @@ LINKS = table(
             "count | Header and payload characters and ends of packet sent.",
             count("link_characters"),
         ),
-        "utilisation": "0…1 | Share of the time in which the wire was occupied, share of flow-control characters included.",
+        "utilisation": "0…1 | Share of the time in which the wire was occupied, flow-control characters included.",
         "blocked_share": (
             "0…1 | Share of the time in which the wire stood still within a packet.",
             share("link_stalled_ticks"),
         ),
         "blocked_ns": ("ns | The same in time.", time_ns("link_stalled_ticks")),
         "waiting_ns": (
-            "ns | Time that packets, at the front of their input buffer, waited for the link; summed.",
+            "ns | Time that packets at the front of their input buffer waited for the link; summed.",
             time_ns("link_wait_ticks"),
         ),
         "waiting_ns_mean": "ns | The same per packet.",
         "stored_most": (
-            "count | Most flits of complete packets at a time in an input buffer at the end of the link, where switches pause their senders; 0 elsewhere.",
+            "count | Where switches pause their senders, most flits of complete packets at a time in an input buffer at the end of the link; else 0.",
             count("link_most_stored"),
         ),
     },
@@ -210,9 +208,9 @@ LANES = table(
     {
         "link": "text | Name of the link.",
         "lane": ("count | Number of the lane.", lambda rows: rows.shown % rows.lanes),
-        "utilisation": "0…1 | Share of the time in which the lane had the wire, with the beginnings and ends of its frames.",
+        "utilisation": "0…1 | Share of the time in which the lane had the wire, its frames included.",
         "reserved": "0…1 | Share that is reserved for it; null if nothing is reserved on this network.",
-        "beyond_reserved": "-1…1 | Utilisation less reserved: below 0 a lane had less than its reservation, because it had nothing to send, no credit, or because others may send before it.",
+        "beyond_reserved": "-1…1 | Utilisation less reserved: below 0 where it had nothing to send, no credit, or others go first.",
     },
 )
 
@@ -232,7 +230,7 @@ FLOWS = table(
         ),
         "latency_ns_mean": "ns | Mean network latency.",
         "latency_ns_max": "ns | Longest network latency.",
-        "bound_ns": "ns | No packet of the flow takes longer, in any run, see `fabriloom bound`; null where there is no bound, and for more than 512 flows.",
+        "bound_ns": "ns | No packet of the flow takes longer, in any run (`fabriloom bound`); null without a bound, and for more than 512 flows.",
     },
 )
 
@@ -251,10 +249,10 @@ COMPLETIONS = table(
             lambda rows: rows.own("refused"),
         ),
         "lost": ("count | Packets lost by faults, or removed.", lambda rows: rows.own("lost")),
-        "under_way": "count | Packets that wait at the source or travel at the end of the run.",
+        "under_way": "count | Packets waiting or travelling at the end of the run.",
         "bytes": ("B | Payload delivered.", lambda rows: rows.size),
         "first_created_ns": "ns | When the first packet was created; null if none was.",
-        "last_delivered_ns": "ns | When the last of those that arrived was delivered; null if none was.",
+        "last_delivered_ns": "ns | When the last was delivered; null if none was.",
         "completion_ns": "ns | From the first to the last of these moments, for a flow with `stop` or `count` that has ended and of which every packet has arrived; otherwise null.",
         "mbytes_per_s": "MB/s | Payload delivered over the time between these moments.",
     },
@@ -286,7 +284,7 @@ BATCHES = table(
 OVER_TIME = table(
     "over_time",
     "Throughput over time",
-    "One row per batch and flow (`over_time.parquet`). With up to 8 flows these are pairs of terminals; with more, and in runs of programs, terminals that send; with more than 8 terminals, up to 8 groups of them by number. Terminals that sent nothing are left out. Batches, and so the table, are at most 127 long; there is none for a single flow.",
+    "One row per batch and flow. With up to 8 flows these are pairs of terminals; with more, and in runs of programs, terminals that send; with more than 8 terminals, up to 8 groups of them by number. Terminals that sent nothing are left out. Batches, and so the table, are at most 127 long; there is none for a single flow.",
     {
         "start_ns": ("ns | Start of the batch.", lambda rows: rows.each(rows.bounds[1] * rows.tick_ns)),
         "end_ns": ("ns | End of the batch.", lambda rows: rows.each(rows.bounds[2] * rows.tick_ns)),
@@ -311,7 +309,7 @@ def _longer(rows: Any) -> Any:
 CCDF = table(
     "ccdf",
     "Complementary cumulative latency",
-    "One row per step of the curve (`latency.parquet`).",
+    "One row per step of the curve.",
     {
         "latency_ns": ("ns | Network latency.", time_ns("latency_values_ticks")),
         "packets": (

@@ -295,7 +295,7 @@ class Operations(Clocked):
 
     kind: Literal["operations"]
     terminals: Annotated[list[TerminalProgram], Field(min_length=1, max_length=2**20)] = setting(
-        "The programs, each a table [[program.terminals]]"
+        "The programs"
     )
     events: Annotated[int, Field(ge=0, le=2**20)] = setting(
         "Number of events; a tag below it is the number of a message's event", 0
@@ -369,9 +369,7 @@ class SpaceWireD(Section):
 
     kind: Literal["spacewire-d"]
     slot_ps: PositiveTimePs = setting("Length of a slot; 64 slots are an epoch")
-    schedule: Annotated[list[SlotEntry], Field(min_length=1, max_length=4096)] = setting(
-        "The entries, each a table [[program.schedule]]"
-    )
+    schedule: Annotated[list[SlotEntry], Field(min_length=1, max_length=4096)] = setting("The entries")
     epochs: Count = setting("Number of epochs", 1)
     target_time_ps: TimePs = setting("Time from the arrival of a command to its reply", 0)
     reply_address_bytes: Literal[0, 4, 8, 12] = setting(

@@ -179,7 +179,7 @@ class Protocol(Section):
         "last, the line through the last two is extended"
     )
     requirements: Annotated[list[MessageRequirement], Field(min_length=1, max_length=2**10)] | None = (
-        optional("Requirements on messages, each a table [[protocol.requirements]]")
+        optional("Requirements on messages")
     )
     preset_file: FileName | None = optional(
         "File of fabriloom fit whose table [protocol] gives the settings that are not written here"

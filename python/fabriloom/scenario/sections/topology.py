@@ -156,9 +156,7 @@ class Planes(Section):
     """Several networks, which may differ, joined by terminals that have a port in each."""
 
     kind: Literal["planes"]
-    planes: Annotated[list[PlaneTable], Field(min_length=1, max_length=MOST_PORTS)] = setting(
-        "The networks, each a table [[topology.planes]]"
-    )
+    planes: Annotated[list[PlaneTable], Field(min_length=1, max_length=MOST_PORTS)] = setting("The networks")
 
 
 if not TYPE_CHECKING:

@@ -88,11 +88,9 @@ class Flows(Section):
 
     kind: Literal["flows"]
     path: FileName | None = optional("CSV or Parquet file, relative to the scenario")
-    flows: Annotated[list[Flow], Field(min_length=1, max_length=2**16)] | None = optional(
-        "The flows, each a table [[traffic.pattern.flows]]"
-    )
+    flows: Annotated[list[Flow], Field(min_length=1, max_length=2**16)] | None = optional("The flows")
     requirements: Annotated[list[Requirement], Field(min_length=1, max_length=2**12)] | None = optional(
-        "Requirements that are not written with their flows, each a table [[traffic.pattern.requirements]]"
+        "Requirements that are not written with their flows"
     )
     sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 

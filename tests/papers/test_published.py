@@ -1,4 +1,4 @@
-"""Printed numbers are entered twice: in ``published/*.toml``, and again, read anew, in its ``check/``.
+"""Printed numbers are entered twice: in ``published/*.toml``, and again, read anew, in ``check.csv``.
 
 The copy of the reproduction that is kept with the sources, compared with what the quick runs give.
 
@@ -28,10 +28,9 @@ from fabriloom_papers.lab import Findings, Lab, between_us, lasted_us
 
 
 def second_entry(paper: str) -> dict[str, dict[str, str]]:
-    """The check file of a paper, by id: ``value``, ``unit`` and the ``words`` that hold the number."""
-    file = resources.files("fabriloom_papers.published").joinpath("check", f"{paper}.csv")
-    lines = file.read_text(encoding="utf-8").splitlines()
-    return {line["id"]: line for line in csv.DictReader(lines)}
+    """What ``check.csv`` has of a paper, by id: ``value``, ``unit`` and ``words``, which hold the number."""
+    lines = resources.files("fabriloom_papers.published").joinpath("check.csv").read_text(encoding="utf-8")
+    return {line["id"]: line for line in csv.DictReader(lines.splitlines()) if line["paper"] == paper}
 
 
 @pytest.mark.parametrize("paper", published.papers())
