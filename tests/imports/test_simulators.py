@@ -297,6 +297,14 @@ def test_routes_of_several_links_are_cables_in_a_row(tmp_path: Path) -> None:
     assert ran(found, tmp_path).summary["packets"]["delivered"] > 0
 
 
+def test_odd_rates_beside_long_delays_have_a_tick(tmp_path: Path) -> None:
+    """As in the examples of SimGrid: bytes of no whole picosecond, and milliseconds on the way."""
+    odd = STAR.replace('"1Gbps" latency="1us"', '"41.279125MBps" latency="6.932556ms"')
+    results = ran(read(tmp_path, "simgrid", odd), tmp_path)
+    assert results.summary["packets"]["delivered"] > 0
+    assert any("characters change by up to 0.0" in one for one in results.warnings)
+
+
 def test_a_host_on_the_way_has_a_switch(tmp_path: Path) -> None:
     """Packets from a to c pass b, whose own cable carries as much as its two others."""
     line = STAR.replace('<link_ctn id="w"/>', "").replace(
