@@ -40,7 +40,7 @@ from .interfaces import interfaces_of
 from .link_routes import LinkRoutes
 from .own_sizes import buffers_of, lane_rules, lanes_of, with_most_lanes
 from .physical_lanes import fewest, slower_ps
-from .times import MOST_LINK_TICKS, Durations, common_ps
+from .times import MOST_LINK_TICKS, Durations, coarsest_ps
 from .traffic_classes import TrafficClasses, classes_of, high_ports
 
 if TYPE_CHECKING:
@@ -201,12 +201,9 @@ class LinkNetwork:
 
     def _round_times(self) -> None:
         """Round the times of characters and cables to steps if a cable is too long beside exact ones."""
-        times, grain_ps = self.times_ps(None), self.technology.grain_ps
+        times, exact_ps = self.times_ps(None), coarsest_ps(self.durations(None), self.technology.grain_ps)
         longest_ps, shortest_ps = times["arrival"].max(), times["character"].min()
-        if (
-            longest_ps // common_ps(grain_ps, *(one.common_ps for one in self.durations(None)))
-            <= MOST_LINK_TICKS
-        ):
+        if longest_ps // exact_ps <= MOST_LINK_TICKS:
             return
         most = MOST_LINK_TICKS - 16  # the sum of some rounded times may be some steps longer
         steps = (Fraction(first) * Fraction(10) ** power for power in range(-6, 4) for first in (1, 2, 5))

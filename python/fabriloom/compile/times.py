@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
@@ -96,12 +96,17 @@ def common_ps(*durations: Ps) -> Ps:
     return reduce(of_two, durations, 0)
 
 
+def coarsest_ps(durations: Iterable[Durations], grain_ps: Ps) -> Ps:
+    """Return the longest step of which these durations and the grain are whole multiples."""
+    return common_ps(grain_ps, *(one.common_ps for one in durations))
+
+
 def tick_ps(scenario: Scenario, durations: Sequence[Durations], grain_ps: Ps) -> Ps:
     """Return the tick in ps, a fraction if a duration is one.
 
     Raises ScenarioError for a duration that has too many ticks or is not a multiple.
     """
-    tick = common_ps(grain_ps, *(one.common_ps for one in durations))
+    tick = coarsest_ps(durations, grain_ps)
     for one in durations:
         if one.longest_ps // tick > one.most_ticks:
             raise _too_long(scenario, durations, one, tick, grain_ps)
@@ -121,7 +126,7 @@ def _too_long(
     message += f"{found.most_ticks:,} steps of {step}, of which all of them are whole numbers"
 
     def without(one: Durations) -> Ps:
-        return common_ps(grain_ps, *(other.common_ps for other in durations if other is not one))
+        return coarsest_ps((other for other in durations if other is not one), grain_ps)
 
     finest = max((one for one in durations if one.common_ps), key=without, default=None)
     hint = "shorten it"
