@@ -66,6 +66,12 @@ const reaching = (() => {
     .map((shape) => ({ shape, kind: KINDS.indexOf(shape.tagName), first: linksOf(shape)[0] }))
     .sort((a, b) => a.kind - b.kind || a.first - b.first).map((stop) => stop.shape);
 
+  const set = (shape, attributes) => {
+    for (const [name, value] of Object.entries(attributes)) shape.setAttribute(name, value);
+    return shape;
+  };
+  const shapeOf = (tag, attributes) => set(document.createElementNS("http://www.w3.org/2000/svg", tag), attributes);
+
   // Draws a bright line around one shape.
   const haloOf = (kind = "halo", stroke = HALO) => {
     let halo = null;
@@ -76,7 +82,7 @@ const reaching = (() => {
       halo = shape.cloneNode();
       for (const attribute of ["data-links", "data-share", "tabindex", "role", "aria-label"]) halo.removeAttribute(attribute);
       const wide = shape.tagName === "path" ? Number(shape.getAttribute("stroke-width")) + 6 : 6;
-      for (const [key, value] of Object.entries({ class: kind, fill: "none", stroke, "stroke-width": wide, "pointer-events": "none" })) halo.setAttribute(key, value);
+      set(halo, { class: kind, fill: "none", stroke, "stroke-width": wide, "pointer-events": "none" });
       shape.before(halo);
     };
   };
@@ -115,9 +121,7 @@ const reaching = (() => {
       const { fill, stroke } = getComputedStyle(shape);
       Object.assign(twins[at].style, { fill, stroke });
     });
-    copy.setAttribute("width", width);
-    copy.setAttribute("height", height);
-    return copy;
+    return set(copy, { width, height });
   };
   const textOf = (svg) => new XMLSerializer().serializeToString(svg);
   const imageOf = async (svg) => {
@@ -190,5 +194,5 @@ const reaching = (() => {
     tip.style.top = Math.max(4, y - box.y + (y - box.y + tip.offsetHeight + 24 > box.height ? -tip.offsetHeight - 12 : 14)) + "px";
   };
 
-  return { linksOf, drawnIn, reach, limitIn, put, ink, shade, tint, tone, turned, copied, textOf, imageOf };
+  return { linksOf, drawnIn, reach, limitIn, put, set, shapeOf, ink, shade, tint, tone, turned, copied, textOf, imageOf };
 })();

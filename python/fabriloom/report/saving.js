@@ -11,11 +11,10 @@ const saving = (() => {
 
   // A drawing with the colour of the page behind it.
   const onPaper = (drawing) => {
-    const copy = reaching.copied(drawing), behind = document.createElementNS("http://www.w3.org/2000/svg", "rect");
+    const copy = reaching.copied(drawing);
     const [x, y, width, height] = (copy.getAttribute("viewBox") ?? `0 0 ${copy.getAttribute("width")} ${copy.getAttribute("height")}`).split(/[ ,]+/);
-    Object.entries({ x, y, width, height, fill: reaching.ink("--card") }).forEach(([name, value]) => behind.setAttribute(name, value));
     copy.setAttribute("viewBox", [x, y, width, height].join(" "));
-    copy.prepend(behind);
+    copy.prepend(reaching.shapeOf("rect", { x, y, width, height, fill: reaching.ink("--card") }));
     return copy;
   };
   const svg = (drawing) => new Blob([reaching.textOf(onPaper(drawing))], { type: "image/svg+xml" });

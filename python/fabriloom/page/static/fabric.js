@@ -12,7 +12,7 @@ export const fit = (svg) => {
   const boxes = shapes.map((shape) => shape.getBBox()), least = (of) => Math.min(...boxes.map(of)), most = (of) => Math.max(...boxes.map(of));
   const x = least((box) => box.x) - MARGIN, y = least((box) => box.y) - MARGIN;
   const width = most((box) => box.x + box.width) + MARGIN - x, height = most((box) => box.y + box.height) + MARGIN - y;
-  for (const [name, value] of Object.entries({ width, height, viewBox: `${x} ${y} ${width} ${height}` })) svg.setAttribute(name, value);
+  reaching.set(svg, { width, height, viewBox: `${x} ${y} ${width} ${height}` });
 };
 
 const overlap = (one, other) => one.x < other.x + other.width && other.x < one.x + one.width && one.y < other.y + other.height && other.y < one.y + one.height;
@@ -109,10 +109,10 @@ export class Fabric {
     this.place.addEventListener("pointerdown", (event) => {
       const from = event.shiftKey && !event.button && this.switchAt(event), { zoom } = this;
       if (!from) return;
-      const { x, y } = zoom.at(event), line = document.createElementNS("http://www.w3.org/2000/svg", "line");
-      for (const [name, value] of Object.entries({ x1: x, y1: y, x2: x, y2: y, stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": "4 3", "pointer-events": "none" })) line.setAttribute(name, value);
+      const { x, y } = zoom.at(event);
+      const line = reaching.shapeOf("line", { x1: x, y1: y, x2: x, y2: y, stroke: "currentColor", "stroke-width": 2, "stroke-dasharray": "4 3", "pointer-events": "none" });
       zoom.svg.append(line);
-      const move = (moved) => { const now = zoom.at(moved); line.setAttribute("x2", now.x); line.setAttribute("y2", now.y); };
+      const move = (moved) => { const now = zoom.at(moved); reaching.set(line, { x2: now.x, y2: now.y }); };
       const end = (ended) => {
         removeEventListener("pointermove", move);
         line.remove();
