@@ -137,6 +137,7 @@ def test_a_link_is_named_only_if_it_stands_out() -> None:
     busy[3] = 0.95
     assert alike(busy, packets, 3, np.arange(16)).tolist() == [3]
     assert alike(np.array([0.1, 0.0]), np.array([500.0, 0.0]), 0, np.arange(2)).tolist() == [0]
+    assert alike(np.array([0.1, 0.0]), np.array([5.0, 0.0]), 0, np.arange(2)).tolist() == [0]
 
 
 def test_order_statistics_enclose_a_percentile() -> None:

@@ -15,6 +15,7 @@ from ..routing import RoutingError
 from ..scenario import Scenario, ScenarioError
 from ..scenario.errors import Path
 from ..studies.demanded import demanded
+from ..studies.inspection import why_unbounded
 from ..studies.kinds import inspection_of
 from ..studies.zero_load import zero_load_latency
 from ..topology import Graph, kind_of
@@ -306,6 +307,8 @@ def _bound(compiled: Compiled, shared: bool = False) -> tuple[float, str]:
         assert found is not None
         most = found["shared_scale_bound"] or found["scale_bound"] or np.inf
         return float(most), str(found["busiest"])
+    if why_unbounded(compiled):
+        return float("inf"), "nothing"
     load = inspection_of(compiled).full_first(shared)
     counted, events = compiled.programs.counted(), len(compiled.programs.events.due_ps)
     rate = compiled.programs.events.rate_per_s

@@ -52,7 +52,9 @@ def alike(values: Floats, packets: Floats, most: int, among: Ints, together: flo
     spread = np.sqrt(values[among] ** 2 / number[among] + values[most] ** 2 / number[most])
     # The largest of many exceeds the others by chance the more, the more there are.
     bound = _normal(1 - _CHANCE / max(1, len(among) - 1)) * spread
-    return among[values[most] - values[among] <= np.where(among == most, 0.0, bound)]
+    near = values[most] - values[among] <= np.where(among == most, 0.0, bound)
+    # After few packets chance explains any difference, but nobody takes less than half for the same.
+    return among[near & (2 * values[among] >= values[most])]
 
 
 def _normal(share: float) -> float:

@@ -47,10 +47,9 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     ways = _ways(compiled, source, target)
     packets = (np.repeat(column, ways) for column in (source, target, length))
     latency = _run(arrays, *packets, apart) * (compiled.tick_ps / 1000)
-    first = np.cumsum(ways) - ways
     return {
         "min": float(latency.min()),
-        "mean": float((np.add.reduceat(latency, first) / ways).mean()),
+        "mean": float(np.average(latency, weights=np.repeat(1 / ways, ways))),
         "max": float(latency.max()),
         "pairs": len(source),
         "length_bytes": longest,
@@ -102,6 +101,8 @@ def _flows(arrays: dict[str, Any]) -> Packets | None:
 
 def _longest(arrays: dict[str, Any]) -> int:
     """Return the payload of the longest packet of the scenario in bytes."""
+    if len(arrays["op_bytes"]) and not len(arrays["station_decode_ticks"]):  # those of rings are always full
+        return min(int(arrays["op_bytes"].max()), int(arrays["message_packet_bytes"]))
     columns = ("flow_length", "list_length", "length_values", "length_max")
     found = [arrays[name] for name in columns if len(arrays[name])]
     return int(found[0].max()) if found else 1
@@ -124,7 +125,7 @@ def _run(
     """Run one packet per pair, ``apart`` ticks from each other; returns their latencies in ticks."""
     terminals = int(arrays["terminals"])
     senders, pairs = np.unique(source, return_counts=True)
-    turn = int(pairs.max()) + len(senders) + 2
+    turn = 2 * int(pairs.max()) + len(senders) + 2  # a wait begins when a packet has left, sooner than ``apart``
     queues = [number("port_choice", choice) for choice in ("shortest-queue", "first-free")]
     # A list begins at once, so each has a first packet that is not looked at; its wait is the source's turn.
     begin = np.concatenate(([0], np.cumsum(pairs)[:-1]))
