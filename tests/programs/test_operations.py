@@ -154,7 +154,10 @@ def test_answers_are_shared_among_those_who_ask() -> None:
 
 
 def test_answers_to_answers_are_not_told() -> None:
-    asked = {"t0": ["send t.1 8 B", "receive any", "send sender 8 B"], "t1": ["receive any", "send sender 8 B"]}
+    asked = {
+        "t0": ["send t.1 8 B", "receive any", "send sender 8 B"],
+        "t1": ["receive any", "send sender 8 B"],
+    }
     assert demanded(operations(**asked)) == ([(0, 1, 8, 1), (1, 0, 8, 1)], False)
 
 

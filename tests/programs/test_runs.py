@@ -334,7 +334,7 @@ def test_answers_count_for_the_bound_of_a_program() -> None:
     pulled = scenario({"kind": "pull-level-3", "fragment": "1 kB", "events": 40})
     found = inspect(pulled)["channel_load"]
     assert found["busiest_link"] == "t.0>s"  # sources send as much as targets receive
-    accepted = fabriloom.run(pulled).summary["accepted_mbytes_per_s"]
+    accepted = run(pulled).summary["accepted_mbytes_per_s"]
     assert 0.7 < accepted / found["accepted_mbytes_per_s_bound"] < 1
 
 

@@ -163,7 +163,7 @@ class Programs:
     def demand(self) -> tuple[op.Ints, op.Ints, op.Ints, np.ndarray]:
         """Return source, target, bytes and number of messages.
 
-        Those for the sender of the message before are shared among all that send there, as their messages are.
+        Those for the sender of the message before are shared among all that send there, in proportion.
         Those of which only a run tells the target are left out.
         """
         known = self._sends & (self.peer < len(self.terminal_names))

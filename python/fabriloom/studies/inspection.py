@@ -187,8 +187,8 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _bound_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return lines about the bound. It assumes the proportions of the traffic. A program that ends keeps them;
-    sources keep them only up to the load at which a link is full, and traffic elsewhere can then grow further.
+    """Return lines about the bound. It assumes the proportions of the traffic. A program that ends keeps
+    them; sources keep them only up to the load at which a link is full: then traffic elsewhere can grow.
     """
     load, program = found["channel_load"], found.get("program")
     if load["busiest_link"] is None:

@@ -27,8 +27,8 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     Packets have the longest length of the scenario. If each sender has one destination, the pairs are up to
     1024 of these; if the traffic is given as flows, those of up to 1024 flows, each with its own packet.
     The value of each pair is exact: every packet is sent after the previous one has arrived. None waits for
-    a time-slot, nor for a quantum of credit that an earlier packet has begun. A pair of terminals has a packet
-    for each port that its rule of choice can take, and its value is their mean.
+    a time-slot, nor for a quantum of credit that an earlier packet has begun. A pair of terminals has a
+    packet for each port that its rule of choice can take, and its value is their mean.
     """
     if compiled.technology.flow_control == "matched":
         compiled = compiled.beside(np.zeros(compiled.graph.links, np.int64))  # no packet comes the other way
@@ -125,7 +125,9 @@ def _run(
     """Run one packet per pair, ``apart`` ticks from each other; returns their latencies in ticks."""
     terminals = int(arrays["terminals"])
     senders, pairs = np.unique(source, return_counts=True)
-    turn = 2 * int(pairs.max()) + len(senders) + 2  # a wait begins when a packet has left, sooner than ``apart``
+    turn = (
+        2 * int(pairs.max()) + len(senders) + 2
+    )  # a wait begins when a packet has left, sooner than ``apart``
     queues = [number("port_choice", choice) for choice in ("shortest-queue", "first-free")]
     # A list begins at once, so each has a first packet that is not looked at; its wait is the source's turn.
     begin = np.concatenate(([0], np.cumsum(pairs)[:-1]))
@@ -142,7 +144,7 @@ def _run(
         "list_at_grains": np.zeros(0, np.uint64),
         "list_wait_ticks": wait.astype(np.uint64),
         "list_repeat": np.zeros(terminals, np.uint8),
-        # No packet meets another, so what depends on queues is each port in turn, as the packets of a pair need.
+        # No packet meets another: what depends on queues is each port in turn, as the packets of a pair need.
         "terminal_choice": np.where(
             np.isin(arrays["terminal_choice"], queues),
             number("port_choice", "round-robin"),
