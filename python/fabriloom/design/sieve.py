@@ -205,7 +205,7 @@ class Arithmetic:
         spare = shape.terminals - used if kind_of(shape.family).cables else 0
         cables, ports = count * (shape.cables - spare), count * (shape.ports - spare)
         cost = _cost(asked.cost, count * shape.switches, ports, cables, count * used)
-        unit = f" {asked.cost.unit}".rstrip()
+        unit = f" {asked.cost.unit}".rstrip() + (" without the metres of cables" if asked.cost.metre else "")
         looked = Looked(candidate, cost)
         looked.misses += _over(
             ("limits", "switch_ports"), "ports at a switch", shape.ports_max, limits.switch_ports
