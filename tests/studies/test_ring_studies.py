@@ -45,7 +45,7 @@ def test_zero_load_of_other_rings(preset: str, least_ns: float, most_ns: float) 
 
 
 def test_the_bound_is_of_each_length_in_whole_symbols() -> None:
-    """Packets of 1 and 16 B with a header of 44 B are 12 and 15 symbols of 3.2 ns; one of 8.5 B would be 14."""
+    """With 44 B of header 1 and 16 B are 12 and 15 symbols of 3.2 ns; 8.5 B would be 14."""
     lengths = {"kind": "table", "lengths": ["1 B", "16 B"]}
     ring = Scenario.from_dict(
         {

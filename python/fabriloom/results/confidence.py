@@ -77,7 +77,7 @@ def widths(means: list[Watched]) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share in per cent with two significant digits, without an exponent; the rounding of sums is 0."""
+    """Format a share in per cent with two significant digits, without an exponent; rounding is 0."""
     value = 100 * share
     return f"{figures(value if share > ROUNDING else 0.0, 2)} %" if value < 99.5 else f"{value:.0f} %"
 

@@ -156,7 +156,7 @@ def one_of(what: str, name: str, share: float, reached: bool, text: str) -> Limi
 
 
 def _wire(native: Mapping[str, Any], graph: Graph, busy: Floats) -> Limit:
-    """Return the link in use most, or all that are alike; of equal ones that for which packets waited most."""
+    """Return the link in use most, and of equal ones that for which packets waited most, or all alike."""
     waits = tables.column(native, "link_wait_ticks")
     link = int(np.lexsort((-np.arange(len(busy)), waits, busy))[-1])
     packets = tables.column(native, "link_packets").astype(np.float64)
