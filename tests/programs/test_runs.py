@@ -338,6 +338,18 @@ def test_answers_count_for_the_bound_of_a_program() -> None:
     assert 0.7 < accepted / found["accepted_mbytes_per_s_bound"] < 1
 
 
+def test_a_host_is_compared_with_the_mean_time_of_the_packets() -> None:
+    """Of 1000 B three packets take 6 flits of 64 B and one takes one: each takes a host 200 ns."""
+    protocol = {"preset": "verbs-infiniband", "packet": "333 B", "packet_time": "200 ns"}
+    pairs = scenario({"kind": "fixed-pairs", "size": "1000 B", "rounds": 300}, protocol=protocol)
+    pairs = pairs.with_settings({"technology": {"preset": "infiniband-4x-hdr", "overhead": "26 B"}})
+    found = inspect(pairs)
+    assert found["link"]["limited_by"] == "host"
+    assert found["link"]["payload_mbytes_per_s"] == pytest.approx(1000 / 0.8)
+    accepted = run(pairs).summary["accepted_mbytes_per_s"]
+    assert accepted == pytest.approx(found["channel_load"]["accepted_mbytes_per_s_bound"], rel=0.01)
+
+
 def test_there_is_no_bound_where_only_the_run_tells_who_sends_what() -> None:
     given = {"kind": "credit", "fragment": "200 B", "events": 10, "sources": ["0..3"], "targets": ["4..6"]}
     beside = scenario({"kind": "level-3", "fragment": "200 B", "events": 10}, traffic={"load": 0.1})
