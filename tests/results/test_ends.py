@@ -137,7 +137,16 @@ def test_a_link_is_named_only_if_it_stands_out() -> None:
     busy[3] = 0.95
     assert alike(busy, packets, 3, np.arange(16)).tolist() == [3]
     assert alike(np.array([0.1, 0.0]), np.array([500.0, 0.0]), 0, np.arange(2)).tolist() == [0]
-    assert alike(np.array([0.1, 0.0]), np.array([5.0, 0.0]), 0, np.arange(2)).tolist() == [0]
+
+
+def test_links_without_packets_are_not_like_one_with_a_few() -> None:
+    flows = [{"source": 0, "target": 1, "period": "1 us", "length": "64 B", "count": 3}]
+    few = {
+        "topology": {"kind": "crossbar", "terminals": 4},
+        "technology": {"preset": "generic"},
+        "traffic": {"pattern": {"kind": "flows", "flows": flows}},
+    }
+    assert run(Scenario.from_dict(few)).summary["limit"]["name"] == "t.0>s"
 
 
 def test_of_links_in_use_all_the_time_that_limits_for_which_packets_wait() -> None:

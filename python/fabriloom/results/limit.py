@@ -52,9 +52,7 @@ def alike(values: Floats, packets: Floats, most: int, among: Ints, together: flo
     spread = np.sqrt(values[among] ** 2 / number[among] + values[most] ** 2 / number[most])
     # The largest of many exceeds the others by chance the more, the more there are.
     bound = _normal(1 - _CHANCE / max(1, len(among) - 1)) * spread
-    near = values[most] - values[among] <= np.where(among == most, 0.0, bound)
-    # After few packets chance explains any difference, but nobody takes less than half for the same.
-    return among[near & (2 * values[among] >= values[most])]
+    return among[values[most] - values[among] <= np.where(among == most, 0.0, bound)]
 
 
 def _normal(share: float) -> float:
@@ -160,7 +158,9 @@ def _wire(native: Mapping[str, Any], graph: Graph, busy: Floats) -> Limit:
     waits = tables.column(native, "link_wait_ticks")
     link = int(np.lexsort((-np.arange(len(busy)), waits, busy))[-1])
     packets = tables.column(native, "link_packets").astype(np.float64)
-    name, text = named(graph, alike(busy, packets, link, equals(graph, link)), link, busy)
+    links = alike(busy, packets, link, equals(graph, link))
+    # After few packets chance explains any difference, but nobody takes less than half for the same.
+    name, text = named(graph, links[2 * busy[links] >= busy[link]], link, busy)
     return one_of("link", name, float(busy[link]), bool(busy[link] >= FULL), text)
 
 
