@@ -28,7 +28,8 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     1024 of these; if the traffic is given as flows, those of up to 1024 flows, each with its own packet.
     The value of each pair is exact: every packet is sent after the previous one has arrived. None waits for
     a time-slot, nor for a quantum of credit that an earlier packet has begun. A pair of terminals has a
-    packet for each port that its rule of choice can take, and its value is their mean.
+    packet for each port that its rule of choice can take, and its value is their mean. Where packets go over
+    switches that they draw, a pair has further ones, up to 1024 in all.
     """
     if compiled.technology.flow_control == "matched":
         compiled = compiled.beside(np.zeros(compiled.graph.links, np.int64))  # no packet comes the other way
@@ -57,9 +58,10 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
 
 
 def _ways(compiled: Compiled, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Return by how many ports the packets of each pair of terminals can leave."""
+    """Return how many packets show the ways of each pair: one for each port by which they can leave."""
     if compiled.graph.several is None:
-        return np.ones(len(source), np.int64)
+        drawn = len(compiled.arrays["via_switch"]) > 0
+        return np.full(len(source), max(1, MOST_FLOWS // len(source)) if drawn else 1)
     pair, _, _ = port_pairs(compiled.routes, compiled.scenario.port_choice, source, target)
     return np.bincount(pair, minlength=len(source))
 
