@@ -73,6 +73,14 @@ class Demand:
         mean = (packets.sum() + others.sum()) / (self.packets.sum() + self.even.sum())
         return replace(self, packets=packets / mean, even=others / mean, payload=None)
 
+    def by_payload(self) -> Demand:
+        """Return this with each pair's part of all bytes instead of its part of all packets."""
+        if self.payload is None:
+            return self
+        packets, others = self.packets * self.payload.bytes, self.even * self.even_payload[0]
+        mean = (packets.sum() + others.sum()) / max(self.packets.sum() + self.even.sum(), 1e-300)
+        return replace(self, packets=packets / mean, even=others / mean, payload=None) if mean else self
+
     def matrix(self) -> NDArray[np.float64]:
         """Return what each terminal sends to each."""
         return self.rows(np.arange(len(self.even)))
