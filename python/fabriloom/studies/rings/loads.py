@@ -81,7 +81,7 @@ class Packets:
     def of(cls, compiled: Compiled) -> Packets:
         """Return those of the scenario."""
         length, place = np.unique(compiled.lengths[0], return_inverse=True)
-        share = np.bincount(place.ravel(), weights=compiled.lengths[1])
+        share = np.bincount(place.ravel(), weights=compiled.lengths[1]).astype(np.float64)
         return cls(compiled.mean_packet_bytes, length, share)
 
     @classmethod
@@ -177,10 +177,11 @@ def busy_ps(routes: RingRoutes, carried: Carried, packets: Packets) -> dict[str,
 def over_bus_ps(tech: RingTechnology, packets: Packets) -> tuple[float, float]:
     """Return the mean time on a bus of a request and of its response, in ps; 0 without a response."""
 
+    def of_request(length: float) -> float:
+        return float(tech.bus_transfer_ps(round(tech.request_bytes(length))))
+
     def of_response(length: float) -> float:
         size = tech.response_bytes(length)
         return float(tech.bus_transfer_ps(round(size))) if size else 0.0
 
-    return packets.mean(lambda length: tech.bus_transfer_ps(round(tech.request_bytes(length)))), packets.mean(
-        of_response
-    )
+    return packets.mean(of_request), packets.mean(of_response)
