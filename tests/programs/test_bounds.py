@@ -43,6 +43,19 @@ def test_the_bound_counts_long_messages_as_long() -> None:
     assert 0.98 < carried / found["accepted_mbytes_per_s_bound"] < 1
 
 
+def test_the_load_of_a_bound_is_that_of_the_fullest_terminal() -> None:
+    """2000 B are frames of 1538 B and 538 B, so t.1 sends all the time when the link to t.0 is full."""
+    program = operations(t0=["send 1 64 B", "receive 1"], t1=["receive 0", "send 0 2000 B"])
+    sections: dict[str, Any] = {
+        "topology": {"kind": "crossbar", "terminals": 2},
+        "technology": {"preset": "ethernet-100g"},
+    }
+    found = inspect(scenario(program, **sections))["channel_load"]
+    assert found["accepted_mbytes_per_s_bound"] == pytest.approx(12_500 * 2064 / (1538 + 538))
+    assert found["load_bound"] == pytest.approx(1)
+    assert found["shared_load_bound"] == pytest.approx(1)
+
+
 def test_a_curve_says_up_to_which_rate_events_are_built() -> None:
     program = {"kind": "level-3", "sources": 4, "targets": [4], "fragment": "1024 B", "events": 200}
     # A builder takes 12.5 GB/s in packets without padding, 3.052 million events of 4 x 1024 B a second.

@@ -60,7 +60,7 @@ class Demand:
         return self.source, self.target, self.packets
 
     def by_length(self, apiece: float) -> Demand:
-        """Return this with a long packet as several: in packets of the mean length, as links are filled.
+        """Return this with a long packet as several, as links are filled; the busiest source sends 1 of them.
 
         ``apiece``: characters of a packet beside its payload. Unchanged where all packets are alike.
         """
@@ -69,16 +69,22 @@ class Demand:
         listed, even = self.payload.chars + apiece, self.even_payload[1] + apiece
         if np.ptp(listed) == 0 and (not self.even.any() or even == listed[0]):
             return self
-        packets, others = self.packets * listed, self.even * even
-        mean = (packets.sum() + others.sum()) / (self.packets.sum() + self.even.sum())
-        return replace(self, packets=packets / mean, even=others / mean, payload=None)
+        filled = replace(self, packets=self.packets * listed, even=self.even * even, payload=None)
+        sent, spread = filled.sent(), self.spread
+        if spread is not None and spread.payload is not None:
+            spread = replace(spread, packets=spread.packets * (spread.payload.chars + apiece), payload=None)
+            sent = sent + spread.sent()
+        most = sent.max()
+        if spread is not None:
+            spread = replace(spread, packets=spread.packets / most)
+        return replace(filled, packets=filled.packets / most, even=filled.even / most, spread=spread)
 
-    def by_payload(self) -> Demand:
-        """Return this with each pair's part of all bytes instead of its part of all packets."""
+    def by_payload(self, total: float) -> Demand:
+        """Return this with each pair's part of all bytes instead of its part of all packets: of ``total``."""
         if self.payload is None:
             return self
         packets, others = self.packets * self.payload.bytes, self.even * self.even_payload[0]
-        mean = (packets.sum() + others.sum()) / max(self.packets.sum() + self.even.sum(), 1e-300)
+        mean = (packets.sum() + others.sum()) / max(total, 1e-300)
         return replace(self, packets=packets / mean, even=others / mean, payload=None) if mean else self
 
     def matrix(self) -> NDArray[np.float64]:
