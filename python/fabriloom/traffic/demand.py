@@ -133,15 +133,15 @@ def demand(columns: kinds.Columns) -> Demand:
     parts.append((hot, columns["target_fixed"][hot], rate[hot] * columns["target_share"][hot]))
     if np.any(kind == TARGET.WEIGHTED):
         parts.append(_weighted(columns, rate))
-    if len(columns["list_start"]):
-        parts.append(_listed(columns))
     even_payload = _usual(columns)
     size = [np.full(len(part[0]), even_payload[0]) for part in parts]
     chars = [np.full(len(part[0]), even_payload[1]) for part in parts]
-    if len(columns["flow_start"]):
-        parts.append(_flows(columns, rate))
-        size.append(columns["flow_length"].astype(np.float64))
-        chars.append(_chars(columns, columns["flow_length"]))
+    own = [(columns["list_length"], _listed(columns))] if len(columns["list_start"]) else []
+    own += [(columns["flow_length"], _flows(columns, rate))] if len(columns["flow_start"]) else []
+    for lengths_of, part in own:
+        parts.append(part)
+        size.append(lengths_of.astype(np.float64))
+        chars.append(_chars(columns, lengths_of))
     payload = Payload(np.concatenate(size), np.concatenate(chars))
     source, target, packets = (np.concatenate([part[i] for part in parts]) for i in range(3))
     listed = (source.astype(np.int64), target.astype(np.int64), packets.astype(np.float64))
