@@ -66,6 +66,14 @@ def test_another_packet_costs_its_time_on_the_link_and_its_place_in_front() -> N
     assert together[0] == alone + 5 * 2 + 41 * 2 + 40
 
 
+def test_the_parts_of_a_bound_are_all_of_it() -> None:
+    found = bound(scenario([flow(0, 2), flow(1, 2), flow(3, 1)]))
+    for promise in found.promises:
+        parts = found.blocked(promise).lines
+        assert sum(line.time_ns for line in parts) == pytest.approx(promise.bound_ns)
+        assert parts[-1].words == "delays of its way"
+
+
 def test_go_bits_add_the_way_of_a_go_round_the_ring() -> None:
     """By hand: a change passes four links, two symbols late: 2 x 2 + 2 + 5 ns, and 20 in the station."""
     flows = [flow(0, 2)]

@@ -129,10 +129,36 @@ def test_times_of_operations() -> None:
     assert endless.times().tolist() == [1, 1, np.inf, np.inf, np.inf, 1]
 
 
-def test_demand_counts_repeats_and_leaves_out_answers() -> None:
-    found = programs(operations(**WRITTEN))
-    source, target, size, count = found.demand()
-    assert list(zip(source, target, size, count, strict=True)) == [(0, 1, 1000, 3), (3, 2, 8, 1)]
+def demanded(program: dict[str, Any]) -> tuple[list[tuple[int, int, int, float]], bool]:
+    """Return source, target, bytes and number of the messages of a program, and whether these are all."""
+    found = programs(program)
+    rows = zip(*(column.tolist() for column in found.demand()), strict=True)
+    return [tuple(row) for row in rows], found.is_told
+
+
+def test_demand_counts_repeats_and_answers() -> None:
+    """The terminal that a tag names is known only in a run."""
+    found, all_told = demanded(operations(**WRITTEN))
+    assert found == [(0, 1, 1000, 3), (3, 2, 8, 1), (1, 0, 8, 2)]
+    assert not all_told
+
+
+def test_answers_are_shared_among_those_who_ask() -> None:
+    """A server answers every second message, of which one terminal sends three times as many as the other."""
+    server = ["repeat", "receive any", "receive any", "send sender 1 kB", "end"]
+    asks = {"t1": ["repeat 6", "send t.0 8 B", "end"], "t2": ["send t.0 8 B", "send t.0 8 B"]}
+    assert demanded(operations(t0=server, **asks)) == (
+        [(1, 0, 8, 6), (2, 0, 8, 1), (2, 0, 8, 1), (0, 1, 1000, 3), (0, 2, 1000, 1)],
+        True,
+    )
+
+
+def test_answers_to_answers_are_not_told() -> None:
+    asked = {
+        "t0": ["send t.1 8 B", "receive any", "send sender 8 B"],
+        "t1": ["receive any", "send sender 8 B"],
+    }
+    assert demanded(operations(**asked)) == ([(0, 1, 8, 1), (1, 0, 8, 1)], False)
 
 
 def test_fragments_are_counted_from_the_sends() -> None:

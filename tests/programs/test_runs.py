@@ -326,6 +326,37 @@ def test_check_tells_what_a_program_does() -> None:
     pairs = {"kind": "fixed-pairs", "size": "8 B", "rounds": 0}
     endless = inspect(scenario(pairs, protocol={"messages_at_once": 1}))
     assert endless["program"]["messages"] is None
+    assert endless["zero_load_latency_ns"]["length_bytes"] == 8
+
+
+def test_answers_count_for_the_bound_of_a_program() -> None:
+    """Requests of 8 B pull fragments of 1 kB: what these fill is the bound, and no run exceeds it."""
+    pulled = scenario({"kind": "pull-level-3", "fragment": "1 kB", "events": 40})
+    found = inspect(pulled)["channel_load"]
+    assert found["busiest_link"] == "t.0>s"  # sources send as much as targets receive
+    accepted = run(pulled).summary["accepted_mbytes_per_s"]
+    assert 0.7 < accepted / found["accepted_mbytes_per_s_bound"] < 1
+
+
+def test_a_host_is_compared_with_the_mean_time_of_the_packets() -> None:
+    """Of 1000 B three packets take 6 flits of 64 B and one takes one: each takes a host 200 ns."""
+    protocol = {"preset": "verbs-infiniband", "packet": "333 B", "packet_time": "200 ns"}
+    pairs = scenario({"kind": "fixed-pairs", "size": "1000 B", "rounds": 300}, protocol=protocol)
+    pairs = pairs.with_settings({"technology": {"preset": "infiniband-4x-hdr", "overhead": "26 B"}})
+    found = inspect(pairs)
+    assert found["link"]["limited_by"] == "host"
+    assert found["link"]["payload_mbytes_per_s"] == pytest.approx(1000 / 0.8)
+    accepted = run(pairs).summary["accepted_mbytes_per_s"]
+    assert accepted == pytest.approx(found["channel_load"]["accepted_mbytes_per_s_bound"], rel=0.01)
+
+
+def test_there_is_no_bound_where_only_the_run_tells_who_sends_what() -> None:
+    given = {"kind": "credit", "fragment": "200 B", "events": 10, "sources": ["0..3"], "targets": ["4..6"]}
+    beside = scenario({"kind": "level-3", "fragment": "200 B", "events": 10}, traffic={"load": 0.1})
+    for one, why in ((scenario(given), "for whom some messages are"), (beside, "the traffic beside it")):
+        found = inspect(one)
+        assert found["channel_load"]["accepted_mbytes_per_s_bound"] is None
+        assert why in dict(lines(found))["throughput"]
 
 
 @pytest.mark.parametrize("topology", [CROSSBAR, RING], ids=["links", "ring"])

@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 from fabriloom.results import columns, statistics
 from fabriloom.results.columns.column import Column, Table
+from fabriloom.results.confidence import percent
 from fabriloom.results.figures import figures, in_percent, measured
 from hypothesis import given
 from hypothesis import strategies as st
@@ -108,6 +109,10 @@ def test_four_figures(value: float | None, text: str) -> None:
 )
 def test_a_value_has_the_decimals_of_its_interval(value: float, half: float | None, text: str) -> None:
     assert measured(value, half) == text
+
+
+def test_a_width_of_nothing_but_rounding_is_0() -> None:
+    assert [percent(share) for share in (5.1e-17, 0.00123, 0.9999)] == ["0 %", "0.12 %", "100 %"]
 
 
 def test_what_is_less_than_all_is_not_100_percent() -> None:

@@ -139,6 +139,29 @@ def test_a_link_is_named_only_if_it_stands_out() -> None:
     assert alike(np.array([0.1, 0.0]), np.array([500.0, 0.0]), 0, np.arange(2)).tolist() == [0]
 
 
+def test_links_without_packets_are_not_like_one_with_a_few() -> None:
+    flows = [{"source": 0, "target": 1, "period": "1 us", "length": "64 B", "count": 3}]
+    few = {
+        "topology": {"kind": "crossbar", "terminals": 4},
+        "technology": {"preset": "generic"},
+        "traffic": {"pattern": {"kind": "flows", "flows": flows}},
+    }
+    assert run(Scenario.from_dict(few)).summary["limit"]["name"] == "t.0>s"
+
+
+def test_of_links_in_use_all_the_time_that_limits_for_which_packets_wait() -> None:
+    """The target of all others sends, too: its own link out is full, and in nobody's way."""
+    incast = {
+        "topology": {"kind": "crossbar", "terminals": 4},
+        "technology": {"preset": "ethernet-100g"},
+        "traffic": {"pattern": {"kind": "hot-spot", "target": 3, "share": 1.0}, "arrivals": "backlog"},
+        "run": {"duration": "100 us"},
+    }
+    found = run(Scenario.from_dict(incast))
+    assert found.links.filter(link="t.3>s")["utilisation"].item() == 1
+    assert found.summary["limit"]["name"] == "s>t.3"
+
+
 def test_order_statistics_enclose_a_percentile() -> None:
     """Of 400 samples of 300 values, 95 in 100 intervals enclose the true median; the seed is fixed."""
     dice, hit = np.random.default_rng(3), 0

@@ -216,6 +216,29 @@ def test_only_pairs_that_send_are_counted(topology: dict[str, Any], pairs: list[
         assert row["delivered_share"] == 1 - row["cut_off_pairs"] / 2
 
 
+@pytest.mark.parametrize("replicate", [1, 2])
+def test_what_arrives_is_payload_also_of_flows_of_other_lengths(replicate: int) -> None:
+    """By hand: of 1538 B a frame has 1500, of 84 B 8. At 1 Gbit/s t.0 fills its link at 12.304 in 20 us."""
+    flows = [
+        {"source": 0, "target": 1, "length": "1500 B", "period": "20 us"},
+        {"source": 2, "target": 3, "length": "8 B", "period": "4 us"},
+    ]
+    scenario = {
+        "topology": {"kind": "crossbar", "terminals": 4, "replicate": replicate},
+        "technology": {"preset": "ethernet-1g"},
+        "traffic": {"pattern": {"kind": "flows", "flows": flows}},
+        **({"ports": {"choice": "nominal"}} if replicate > 1 else {}),
+    }
+    looked = failures.look(compile(Scenario.from_dict(scenario)), "cables")
+    of = {row["name"].removeprefix("p0/"): row for row in looked["failures"]}
+    into = of["t.1>s"]
+    assert into["delivered_share"] == pytest.approx(2 / 77)
+    assert into["accepted_mbytes_per_s_bound"] == pytest.approx(2 * 20 / 12.304)
+    if replicate == 1:  # else the other port takes over
+        assert of["t.0>s"]["accepted_mbytes_per_s_bound"] == pytest.approx(2 * 4 / 0.672)
+        assert of["t.2>s"]["accepted_mbytes_per_s_bound"] == pytest.approx(75 * 20 / 12.304)
+
+
 def test_a_dead_ring_takes_its_terminals_with_it() -> None:
     after = found(SWITCH)
     cables = [row for row in after["failures"] if row["kind"] == "cable"]

@@ -44,6 +44,36 @@ def test_zero_load_of_other_rings(preset: str, least_ns: float, most_ns: float) 
     assert (found["min"], found["max"]) == pytest.approx((least_ns, most_ns))
 
 
+def test_the_bound_is_of_each_length_in_whole_symbols() -> None:
+    """With 44 B of header 1 and 16 B are 12 and 15 symbols of 3.2 ns; 8.5 B would be 14."""
+    lengths = {"kind": "table", "lengths": ["1 B", "16 B"]}
+    ring = Scenario.from_dict(
+        {
+            "topology": {"kind": "sci-ring", "terminals": 8},
+            "technology": {"preset": "rpr-10g"},
+            "traffic": {"length": lengths, "transaction": "dmove", "arrivals": "backlog"},
+            "run": {"duration": "2 ms", "precision": 0.0},
+        }
+    )
+    found = inspection.inspect(ring)
+    assert found["link"]["payload_mbytes_per_s"] == pytest.approx(8500 / (13.5 * 3.2))
+    bound = found["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert bound == pytest.approx(2 * 8500 / (13.5 * 3.2))
+    assert run(ring).summary["accepted_mbytes_per_s"] == pytest.approx(bound, rel=0.02)
+
+
+def test_the_memory_is_bounded_by_the_blocks_of_each_length() -> None:
+    """Stores of 16 and 256 B take one and four blocks, 2.5 on average; one of 136 B would take three."""
+    lengths = {"kind": "table", "lengths": ["16 B", "256 B"]}
+    slow = scenario(
+        "sci-ring", {"length": lengths, "transaction": "dmove", "pattern": "uniform"}, terminals=4
+    )
+    slow = slow.with_settings({"technology.memory": {"access": "0 ns", "block": "10 us"}})
+    found = inspection.inspect(slow)["channel_load"]
+    assert found["busiest_link"] == "the memory of t0"
+    assert found["accepted_mbytes_per_s_bound"] == pytest.approx(4 * 136 / 25)
+
+
 def test_a_curve_has_the_columns_of_rings() -> None:
     found = curve(scenario(), [0.1, 0.5])
     assert found.table.columns == ["traffic.load", *_with_rings()]

@@ -357,7 +357,11 @@ class Bounds:
             found.append(Line(0, share.ticks * self.tick_ns, f"{whose}: {count}"))
         codes_ns = self.periods.codes[row] * self.tick_ns
         codes = [Line(0, codes_ns, WORDS["codes"])] if codes_ns else []
-        return [*found, *codes, *self._tokens(row)]
+        lines = [*found, *codes, *self._tokens(row)]
+        # On links the first character of a packet has these; on rings they are beside all packets.
+        delays_ns = float(self.periods.totals[row]) * self.tick_ns - sum(line.time_ns for line in lines)
+        delays = [Line(0, delays_ns, "delays of its way")] if delays_ns > self.tick_ns / 2 else []
+        return [*lines, *delays]
 
     def _tokens(self, row: int) -> list[Line]:
         time_ns = self.periods.tokens.get(row, 0.0) * self.tick_ns

@@ -149,6 +149,11 @@ class Compiled:
         """Return the mean characters before the end of a packet; those of a message's packets count full."""
         return self.sources.mean_packet(self.arrays)[1]
 
+    @property
+    def lengths(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return the payloads of packets in bytes, and which part of all packets has each."""
+        return self.sources.lengths(self.arrays)
+
     @cached_property
     def deadlock(self) -> Deadlock:
         """Whether packets or programs can wait for each other for ever."""

@@ -301,6 +301,21 @@ class Messages:
         packets = float((number.sum(axis=0) * count).sum())
         return float((size * count).sum()) / packets, float((chars * count).sum()) / packets
 
+    def lengths(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
+        """Return the payloads of packets in bytes, and which part of all packets has each.
+
+        Where only some payloads are legal the last packet of a message is filled up.
+        """
+        _, _, size, count = self.programs.demand()
+        small = size < arrays["message_small_below_bytes"]
+        packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
+        if not len(size):
+            return np.array([int(arrays["message_packet_bytes"])]), np.ones(1)
+        rest = size % packet
+        last = np.where((rest > 0) & bool(self.routes.technology.legal_payloads_bytes), packet, rest)
+        share = np.concatenate([size // packet * count, ((rest > 0) | (size == 0)) * count])
+        return np.concatenate([packet, last]), share / share.sum()
+
     def _cut(self, arrays: Arrays, size: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the full and the last packets of messages, and the characters of all packets of each.
 

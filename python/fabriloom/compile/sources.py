@@ -70,6 +70,10 @@ class Packets:
         """Return the mean payload of a packet in bytes and in characters."""
         return traffic.mean_length(arrays)
 
+    def lengths(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
+        """Return the payloads of packets in bytes, and which part of all packets has each."""
+        return traffic.lengths(arrays)
+
     def failed(self, error: RuntimeError) -> Exception:
         """Return an engine error; none of them is a mistake of the user."""
         return RuntimeError(error.args[0])

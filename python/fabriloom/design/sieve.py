@@ -15,6 +15,7 @@ from ..routing import RoutingError
 from ..scenario import Scenario, ScenarioError
 from ..scenario.errors import Path
 from ..studies.demanded import demanded
+from ..studies.inspection import why_unbounded
 from ..studies.kinds import inspection_of
 from ..studies.zero_load import zero_load_latency
 from ..topology import Graph, kind_of
@@ -204,7 +205,7 @@ class Arithmetic:
         spare = shape.terminals - used if kind_of(shape.family).cables else 0
         cables, ports = count * (shape.cables - spare), count * (shape.ports - spare)
         cost = _cost(asked.cost, count * shape.switches, ports, cables, count * used)
-        unit = f" {asked.cost.unit}".rstrip()
+        unit = f" {asked.cost.unit}".rstrip() + (" without the metres of cables" if asked.cost.metre else "")
         looked = Looked(candidate, cost)
         looked.misses += _over(
             ("limits", "switch_ports"), "ports at a switch", shape.ports_max, limits.switch_ports
@@ -306,6 +307,8 @@ def _bound(compiled: Compiled, shared: bool = False) -> tuple[float, str]:
         assert found is not None
         most = found["shared_scale_bound"] or found["scale_bound"] or np.inf
         return float(most), str(found["busiest"])
+    if why_unbounded(compiled):
+        return float("inf"), "nothing"
     load = inspection_of(compiled).full_first(shared)
     counted, events = compiled.programs.counted(), len(compiled.programs.events.due_ps)
     rate = compiled.programs.events.rate_per_s

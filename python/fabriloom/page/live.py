@@ -187,7 +187,8 @@ def _capacity(compiled: Compiled, senders: int) -> float | None:
     """Return the MB/s of payload that the links of all senders carry, in packets of mean length: load 1."""
     if compiled.programs is not None or compiled.graph.several is not None:
         return None
-    return senders * compiled.technology.payload_bytes_per_s(round(compiled.mean_packet_bytes)) / 1e6
+    packet_ps = compiled.technology.mean_packet_ps(compiled.mean_packet_chars)
+    return senders * compiled.mean_packet_bytes * 1e6 / packet_ps if packet_ps else None
 
 
 def _facts(

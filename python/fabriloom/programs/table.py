@@ -43,6 +43,9 @@ class Events:
     """The attempted rate; None: events are sent as fast as possible."""
 
 
+_ENDLESS = 1e9
+"""Rounds that an endless repeat counts for beside others."""
+
 NO_EVENTS = Events(np.zeros(0, np.int64), np.zeros(0, np.int64))
 
 
@@ -113,14 +116,14 @@ class Programs:
             stream=None if self.stream is None else joined(self.stream, stream),
         )
 
-    def times(self) -> np.ndarray:
-        """Return how often each row is executed, as floats; endless repeats give infinity."""
+    def times(self, endless: float = np.inf) -> np.ndarray:
+        """Return how often each row is executed, as floats; ``endless`` is how often an endless repeat is."""
         found = np.ones(self.rows)
         inner = np.flatnonzero((self.kind == op.REPEAT) | (self.kind == op.END))
         stack: list[float] = []
         for place, row in enumerate(inner.tolist()):
             if self.kind[row] == op.REPEAT:
-                stack.append((stack[-1] if stack else 1.0) * (float(self.amount[row]) or np.inf))
+                stack.append((stack[-1] if stack else 1.0) * (float(self.amount[row]) or endless))
             elif stack:
                 stack.pop()
             after = int(inner[place + 1]) if place + 1 < len(inner) else self.rows
@@ -158,12 +161,59 @@ class Programs:
         return found
 
     def demand(self) -> tuple[op.Ints, op.Ints, op.Ints, np.ndarray]:
-        """Return source, target, bytes and number of the messages whose targets are known before the run."""
-        known = ((self.kind == op.SEND) | (self.kind == op.READ)) & (self.peer < len(self.terminal_names))
-        count = np.minimum(self.times()[known], 1e9)
+        """Return source, target, bytes and number of messages.
+
+        Those for the sender of the message before are shared among all that send there, in proportion.
+        Those of which only a run tells the target are left out.
+        """
+        known = self._sends & (self.peer < len(self.terminal_names))
+        count = np.minimum(self.times(_ENDLESS)[known], _ENDLESS)
         away = self.kind[known] == op.READ
-        source, target = self.terminal[known], self.peer[known]
-        return np.where(away, target, source), np.where(away, source, target), self.size_bytes[known], count
+        own, peer, size = self.terminal[known], self.peer[known], self.size_bytes[known]
+        found = np.where(away, peer, own), np.where(away, own, peer), size, count
+        if not np.any(self._answer):
+            return found
+        more = self._answers(own[~away], peer[~away], count[~away])
+        source, target, size, count = map(np.concatenate, zip(found, more, strict=True))
+        return source, target, size, count
+
+    @property
+    def _sends(self) -> np.ndarray:
+        return (self.kind == op.SEND) | (self.kind == op.READ)
+
+    @property
+    def _answer(self) -> np.ndarray:
+        return (self.kind == op.SEND) & (self.peer == op.SENDER)
+
+    def _answers(
+        self, source: op.Ints, target: op.Ints, count: np.ndarray
+    ) -> tuple[op.Ints, op.Ints, op.Ints, np.ndarray]:
+        """Return the messages that are sent to the sender of the message before; the arguments: all others.
+
+        A row that is repeated for ever is executed as often as messages come.
+        """
+        rows, names = np.flatnonzero(self._answer), len(self.terminal_names)
+        times, receives = self.times(_ENDLESS), self.kind == op.RECEIVE
+        came = np.bincount(target, weights=count, minlength=names)
+        taken = np.bincount(self.terminal[receives], times[receives], minlength=names)
+        at, size = self.terminal[rows], self.size_bytes[rows]
+        served = times[rows] * came[at] / np.maximum(taken[at], 1)
+        (at, size), place = np.unique(np.stack([at, size]), axis=1, return_inverse=True)
+        number = np.bincount(place.ravel(), weights=np.where(times[rows] < _ENDLESS, times[rows], served))
+        pair, place = np.unique(target.astype(np.int64) * names + source, return_inverse=True)
+        weight, (to, who) = np.bincount(place.ravel(), weights=count), np.divmod(pair, names)
+        first = np.searchsorted(to, np.arange(names + 1))
+        many = np.diff(first)[at]
+        row = np.repeat(np.arange(len(at)), many)
+        pair = np.arange(len(row)) - np.repeat(np.cumsum(many) - many - first[at], many)
+        return at[row], who[pair], size[row], number[row] * weight[pair] / came[at[row]]
+
+    @property
+    def is_told(self) -> bool:
+        """Whether ``demand`` is of all messages; else only a run tells whom some are for."""
+        special = self._sends & (self.peer >= len(self.terminal_names))
+        asked = np.isin(self.terminal[self._answer], self.peer[self.kind == op.SEND])
+        return not np.any(special & ~self._answer) and bool(asked.all())
 
     def counted(self) -> dict[str, Any]:
         """Return ``messages`` and ``message_bytes`` of all sends and reads, and ``channels_most``.
@@ -171,7 +221,7 @@ class Programs:
         The first two are None if a program is endless. ``channels_most`` is the largest number of known
         targets of a terminal.
         """
-        sends = (self.kind == op.SEND) | (self.kind == op.READ)
+        sends = self._sends
         times = self.times()[sends]
         endless = bool(np.isinf(times).any())
         known = sends & (self.peer < len(self.terminal_names))

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from . import statistics, tables
+from .figures import ROUNDING, figures
 
 WIDE = 0.1
 """A half-width above this fraction of its mean is reported as wide."""
@@ -76,9 +77,9 @@ def widths(means: list[Watched]) -> str:
 
 
 def percent(share: float) -> str:
-    """Format a share in per cent with two significant digits, without an exponent."""
+    """Format a share in per cent with two significant digits, without an exponent; rounding is 0."""
     value = 100 * share
-    return f"{value:.2g} %" if value < 99.5 else f"{value:.0f} %"
+    return f"{figures(value if share > ROUNDING else 0.0, 2)} %" if value < 99.5 else f"{value:.0f} %"
 
 
 def settled(native: Mapping[str, Any], means: list[Watched]) -> list[Watched]:

@@ -8,7 +8,7 @@ from typing import Any
 
 _HALF_DIGITS = 2
 _MOST_DECIMALS = 6
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 """A half-width below this part of its value is the rounding of sums of equal times."""
 
 
@@ -33,7 +33,7 @@ def moment(value_ns: float) -> str:
 
 def measured(value: float | None, half: float | None = None, none: str = "-") -> str:
     """Format a number with the half-width of its interval: two digits of the half-width, equal decimals."""
-    if half is not None and value and 0 < half < _ROUNDING * abs(value):
+    if half is not None and value and 0 < half < ROUNDING * abs(value):
         half = 0.0
     if value is None or half is None or not (math.isfinite(value) and math.isfinite(half)) or half <= 0:
         text = figures(value, none=none)

@@ -154,10 +154,13 @@ def one_of(what: str, name: str, share: float, reached: bool, text: str) -> Limi
 
 
 def _wire(native: Mapping[str, Any], graph: Graph, busy: Floats) -> Limit:
-    """Return the link in use most, or all that are alike."""
-    link = int(np.argmax(busy))
+    """Return the link in use most, and of equal ones that for which packets waited most, or all alike."""
+    waits = tables.column(native, "link_wait_ticks")
+    link = int(np.lexsort((-np.arange(len(busy)), waits, busy))[-1])
     packets = tables.column(native, "link_packets").astype(np.float64)
-    name, text = named(graph, alike(busy, packets, link, equals(graph, link)), link, busy)
+    links = alike(busy, packets, link, equals(graph, link))
+    # After few packets chance explains any difference, but nobody takes less than half for the same.
+    name, text = named(graph, links[2 * busy[links] >= busy[link]], link, busy)
     return one_of("link", name, float(busy[link]), bool(busy[link] >= FULL), text)
 
 

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from ..compile import Compiled, compile
 from ..compile.deadlock import DEADLOCKS
 from ..compile.silent import silent_settings
-from ..programs import Programs
 from ..results.columns.features import cycle_ns_of
 from ..results.figures import figures
 from ..results.summary import Provenance
@@ -49,9 +48,9 @@ def inspect(scenario: Scenario | Compiled, pairings: int = 0) -> dict[str, Any]:
     return {
         "name": scenario.name,
         "scenario_sha256": scenario.sha256,
-        **kind.network(),
+        **_network(compiled),
         **({} if compiled.graph.several is None else {"port_choice": scenario.port_choice}),
-        **({} if compiled.programs is None else {"program": _program(compiled.programs)}),
+        **({} if compiled.programs is None else {"program": _program(compiled)}),
         **_demanded(compiled),
         **_slower(compiled),
         **({"effective_bisection": kind.effective_bisection(pairings)} if pairings else {}),
@@ -68,6 +67,25 @@ def inspect(scenario: Scenario | Compiled, pairings: int = 0) -> dict[str, Any]:
         "warnings": [*compiled.warnings, *silent_settings(compiled)],
         "resolved": scenario.resolve(),
     }
+
+
+def why_unbounded(compiled: Compiled) -> str:
+    """Return why the demand of a program tells no throughput; empty if it does, and without programs."""
+    if compiled.programs is None:
+        return ""
+    if compiled.sources.given:
+        return "the shares of the program and of the traffic beside it are known only in a run"
+    return "" if compiled.programs.is_told else "for whom some messages are is known only in a run"
+
+
+def _network(compiled: Compiled) -> dict[str, Any]:
+    """Return routes and loads; without bounds where the demand of a program is only a part."""
+    found = inspection_of(compiled).network()
+    if why_unbounded(compiled):
+        unknown = {"busiest_link": None, "load": 0.0}
+        for load in (found["channel_load"], *found.get("planes", [])):
+            load.update({name: unknown.get(name) for name in load if name != "plane"})
+    return found
 
 
 def use_of_links(compiled: Compiled) -> tuple[NDArray[np.float64], str]:
@@ -119,27 +137,29 @@ def _slower_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     return [*told, ("meanwhile", f"{most}: {slower['busiest_link']} is full first")]
 
 
-def _program(programs: Programs) -> dict[str, Any]:
-    """Count operations and messages of a program, with those whose target is unknown before the run."""
-    counted = programs.counted()
+def _program(compiled: Compiled) -> dict[str, Any]:
+    """Count operations and messages of a program, and say why it has no bound."""
+    programs = compiled.programs
+    assert programs is not None
     return {
         "terminals": int(np.count_nonzero(np.diff(programs.start))),
         "operations": programs.rows,
         "events": len(programs.events.due_ps),
         "attempted_per_s": programs.events.rate_per_s,
-        **counted,
+        **programs.counted(),
+        "why_unbounded": why_unbounded(compiled),
     }
 
 
 def _program_lines(program: dict[str, Any]) -> list[tuple[str, str]]:
     messages, size = program["messages"], program["message_bytes"]
-    sent = (
-        "messages for ever" if messages is None else f"{messages:,} messages of {figures(size / messages)} B"
-    )
+    sent = "messages for ever"
+    if messages is not None:
+        sent = f"{messages:,} messages of {figures(size / messages)} B on average"
     events = f", {program['events']:,} events" if program["events"] else ""
     many = program["channels_most"]
     channels = f"; a terminal sends to {many:,} others at most" if many else ""
-    return [("program", f"{program['terminals']:,} terminals, {sent} on average{events}{channels}")]
+    return [("program", f"{program['terminals']:,} terminals, {sent}{events}{channels}")]
 
 
 def load_bound(scenario: Scenario) -> float:
@@ -167,13 +187,14 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _bound_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return lines about the bound. It assumes the proportions of the traffic. A program keeps them; sources
-    keep them only up to the load at which a link is full, and traffic elsewhere can then grow further.
+    """Return lines about the bound. It assumes the proportions of the traffic. A program that ends keeps
+    them; sources keep them only up to the load at which a link is full: then traffic elsewhere can grow.
     """
-    load = found["channel_load"]
+    load, program = found["channel_load"], found.get("program")
     if load["busiest_link"] is None:
-        return []
-    kept = "" if "program" in found or load["load_bound"] == 1.0 else " in these proportions"
+        return [("throughput", f"no bound: {program['why_unbounded']}")] if program else []
+    ends = program is not None and program["messages"] is not None
+    kept = "" if ends or load["load_bound"] == 1.0 else " in these proportions"
     even = load["accepted_mbytes_per_s_bound"], load["load_bound"]
     said = demanded.shared_text("load", kept, even, load["shared_load_bound"])
     return [("throughput", f"{said}: {load['busiest_link']} is full first")]

@@ -116,7 +116,7 @@ def plane_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
             f"{several(network['ports'], 'port')} in {several(network['planes'], 'plane')}; "
             f"a packet leaves by {_CHOICES[found['port_choice']]}",
         ),
-        ("planes", "; ".join(bounds)),
+        *([("planes", "; ".join(bounds))] if bounds else []),
     ]
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from .. import _native
 from ..codes import ARRIVAL, LENGTH, TARGET, number
 from ..compile import Compiled
-from ..compile.several import reached
+from ..compile.several import port_pairs, reached
 from .kinds import inspection_of
 from .port_loads import spread_evenly
 
@@ -27,7 +27,9 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     Packets have the longest length of the scenario. If each sender has one destination, the pairs are up to
     1024 of these; if the traffic is given as flows, those of up to 1024 flows, each with its own packet.
     The value of each pair is exact: every packet is sent after the previous one has arrived. None waits for
-    a time-slot, nor for a quantum of credit that an earlier packet has begun.
+    a time-slot, nor for a quantum of credit that an earlier packet has begun. A pair of terminals has a
+    packet for each port that its rule of choice can take, and its value is their mean. Where packets go over
+    switches that they draw, a pair has further ones, up to 1024 in all.
     """
     if compiled.technology.flow_control == "matched":
         compiled = compiled.beside(np.zeros(compiled.graph.links, np.int64))  # no packet comes the other way
@@ -39,18 +41,29 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     source, target, length = _flows(arrays) or _partners(arrays) or _pairs(kind, arrays)
     known = reached(compiled.routes, source, target)
     source, target, length = source[known], target[known], length[known]
-    longest = int(length.max(initial=0))
-    apart = kind.apart_ticks(compiled.technology.payload_chars(longest))
-    latency = _run(arrays, source, target, length, apart) * (compiled.tick_ps / 1000)
-    if not len(latency):
+    if not len(source):
         return unknown
+    longest = int(length.max())
+    apart = kind.apart_ticks(compiled.technology.payload_chars(longest))
+    ways = _ways(compiled, source, target)
+    packets = (np.repeat(column, ways) for column in (source, target, length))
+    latency = _run(arrays, *packets, apart) * (compiled.tick_ps / 1000)
     return {
         "min": float(latency.min()),
-        "mean": float(latency.mean()),
+        "mean": float(np.average(latency, weights=np.repeat(1 / ways, ways))),
         "max": float(latency.max()),
-        "pairs": len(latency),
+        "pairs": len(source),
         "length_bytes": longest,
     }
+
+
+def _ways(compiled: Compiled, source: np.ndarray, target: np.ndarray) -> np.ndarray:
+    """Return how many packets show the ways of each pair: one for each port by which they can leave."""
+    if compiled.graph.several is None:
+        drawn = len(compiled.arrays["via_switch"]) > 0
+        return np.full(len(source), max(1, MOST_FLOWS // len(source)) if drawn else 1)
+    pair, _, _ = port_pairs(compiled.routes, compiled.scenario.port_choice, source, target)
+    return np.bincount(pair, minlength=len(source))
 
 
 def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:
@@ -90,6 +103,8 @@ def _flows(arrays: dict[str, Any]) -> Packets | None:
 
 def _longest(arrays: dict[str, Any]) -> int:
     """Return the payload of the longest packet of the scenario in bytes."""
+    if len(arrays["op_bytes"]) and not len(arrays["station_decode_ticks"]):  # those of rings are always full
+        return min(int(arrays["op_bytes"].max()), int(arrays["message_packet_bytes"]))
     columns = ("flow_length", "list_length", "length_values", "length_max")
     found = [arrays[name] for name in columns if len(arrays[name])]
     return int(found[0].max()) if found else 1
@@ -112,8 +127,10 @@ def _run(
     """Run one packet per pair, ``apart`` ticks from each other; returns their latencies in ticks."""
     terminals = int(arrays["terminals"])
     senders, pairs = np.unique(source, return_counts=True)
-    turn = int(pairs.max()) + len(senders) + 2
-    nearest, nominal = number("port_choice", "nearest"), number("port_choice", "nominal")
+    turn = (
+        2 * int(pairs.max()) + len(senders) + 2
+    )  # a wait begins when a packet has left, sooner than ``apart``
+    queues = [number("port_choice", choice) for choice in ("shortest-queue", "first-free")]
     # A list begins at once, so each has a first packet that is not looked at; its wait is the source's turn.
     begin = np.concatenate(([0], np.cumsum(pairs)[:-1]))
     wait = np.insert(np.full(len(source), apart), begin, apart * turn * np.arange(1, len(senders) + 1))
@@ -129,8 +146,12 @@ def _run(
         "list_at_grains": np.zeros(0, np.uint64),
         "list_wait_ticks": wait.astype(np.uint64),
         "list_repeat": np.zeros(terminals, np.uint8),
-        # By the first port that leads there, or the nearest: packets leave one after the other.
-        "terminal_choice": np.where(arrays["terminal_choice"] == nearest, nearest, nominal).astype(np.uint8),
+        # No packet meets another: what depends on queues is each port in turn, as the packets of a pair need.
+        "terminal_choice": np.where(
+            np.isin(arrays["terminal_choice"], queues),
+            number("port_choice", "round-robin"),
+            arrays["terminal_choice"],
+        ).astype(np.uint8),
         **_without_programs(arrays),
     }
     until = apart * turn * (len(senders) + 1)

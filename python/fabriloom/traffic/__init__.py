@@ -1,7 +1,7 @@
 """Traffic: sources, destinations, lengths and times of packets, as columns for the engine."""
 
 from fabriloom.traffic.build import build, silent
-from fabriloom.traffic.demand import Demand, Payload, demand, mean_length, sends_evenly, to_all
+from fabriloom.traffic.demand import Demand, Payload, demand, lengths, mean_length, sends_evenly, to_all
 from fabriloom.traffic.kinds import TrafficError
 from fabriloom.traffic.pairs import exchanging
 
@@ -12,6 +12,7 @@ __all__ = [
     "build",
     "demand",
     "exchanging",
+    "lengths",
     "mean_length",
     "sends_evenly",
     "silent",

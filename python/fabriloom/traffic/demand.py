@@ -73,6 +73,14 @@ class Demand:
         mean = (packets.sum() + others.sum()) / (self.packets.sum() + self.even.sum())
         return replace(self, packets=packets / mean, even=others / mean, payload=None)
 
+    def by_payload(self) -> Demand:
+        """Return this with each pair's part of all bytes instead of its part of all packets."""
+        if self.payload is None:
+            return self
+        packets, others = self.packets * self.payload.bytes, self.even * self.even_payload[0]
+        mean = (packets.sum() + others.sum()) / max(self.packets.sum() + self.even.sum(), 1e-300)
+        return replace(self, packets=packets / mean, even=others / mean, payload=None) if mean else self
+
     def matrix(self) -> NDArray[np.float64]:
         """Return what each terminal sends to each."""
         return self.rows(np.arange(len(self.even)))
@@ -240,6 +248,25 @@ def _listed(columns: kinds.Columns) -> Pairs:
     rows = np.diff(start)
     source = np.repeat(np.arange(len(rows)), rows)
     return source, columns["list_target"], np.full(len(source), 1.0 / max(1, rows.max()))
+
+
+_MOST_LENGTHS = 4096
+"""Lengths of a range that are counted one by one; of a longer one as many, spread evenly."""
+
+
+def lengths(arrays: kinds.Columns) -> tuple[np.ndarray, np.ndarray]:
+    """Return the payloads of packets in bytes, and which part of all packets has each."""
+    if len(arrays["flow_length"]):
+        sizes, share = arrays["flow_length"], arrays["flow_packets"] / arrays["flow_interval_grains"]
+    elif len(arrays["list_length"]):
+        sizes, share = arrays["list_length"], np.ones(len(arrays["list_length"]))
+    elif arrays["source_length"][0] == LENGTH.TABLE:
+        sizes, share = arrays["length_values"], np.diff(arrays["length_cumulative"], prepend=0.0)
+    else:
+        low, high = (int(arrays[name][0]) for name in ("length_min", "length_max"))
+        sizes = np.linspace(low, high, min(high - low + 1, _MOST_LENGTHS)).astype(np.int64)
+        share = np.ones(len(sizes))
+    return sizes, share / share.sum()
 
 
 def mean_length(arrays: kinds.Columns) -> tuple[float, float]:

@@ -258,6 +258,7 @@ PROGRAM_CHECK = table(
         "program.messages": "count | Messages that will be made; null when there is no end to them.",
         "program.message_bytes": "B | Their bytes; null when there is no end to them.",
         "program.channels_most": "count | Terminals that the one with most sends to, as far as they are known before the run: virtual links of a link.",
+        "program.why_unbounded": "text | Why there is no bound on the throughput; empty if there is one.",
     },
     is_json=True,
 )

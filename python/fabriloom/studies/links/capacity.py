@@ -140,7 +140,7 @@ def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
 
 def _host_share(compiled: Compiled) -> float:
     """Return the part of the wire's rate at which a host makes packets, without the waits of its protocol."""
-    protocol, packet = filled_protocol(compiled.scenario), round(compiled.mean_packet_bytes)
+    protocol, packet = filled_protocol(compiled.scenario), compiled.mean_packet_bytes
 
     def of(name: str) -> float:
         return float(getattr(protocol, f"{name}_time_ps") or 0)
@@ -148,4 +148,5 @@ def _host_share(compiled: Compiled) -> float:
     host_ps = max(
         of("packet") + packet * of("byte"), of("bus_packet") + packet * of("bus_byte"), of("send_gap")
     )
-    return min(1.0, float(compiled.technology.packet_ps(packet)) / host_ps) if host_ps else 1.0
+    wire_ps = float(compiled.technology.mean_packet_ps(compiled.mean_packet_chars))
+    return min(1.0, wire_ps / host_ps) if host_ps else 1.0

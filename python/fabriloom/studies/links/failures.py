@@ -43,6 +43,9 @@ class LinkWays:
         self.packet = compiled.mean_packet_bytes, compiled.mean_packet_chars
         self.first_hop = first_hop(compiled)
         self.demand = compiled.demand().by_length(int(compiled.arrays["header_chars"]) + 1)
+        """What fills links."""
+        self.payload = compiled.demand().by_payload()
+        """What is to arrive, of the same sum."""
         self.sent = self.demand.sent()
         self.entry = np.asarray(self.graph.link_target, np.int64)[self.graph.terminal_out_links]
         """Per port: the switch that it sends to."""
@@ -53,14 +56,16 @@ class LinkWays:
         return sum(table.cells for _, table in self.routes.planes)
 
     @cached_property
-    def entering(self) -> tuple[Reals, Ints]:
-        """What enters for each terminal at each switch, and from how many terminals."""
+    def entering(self) -> tuple[Reals, Ints, Reals]:
+        """What enters for each terminal at each switch, from how many terminals, and the same as payload."""
         shape = self.graph.switches, self.graph.terminals
-        packets, senders = np.zeros(shape), np.zeros(shape, np.int64)
+        packets, senders, payload = np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape)
         for switch in np.unique(self.entry).tolist():
-            rows = self.demand.rows(np.flatnonzero(self.entry == switch))
+            here = np.flatnonzero(self.entry == switch)
+            rows = self.demand.rows(here)
             packets[switch], senders[switch] = rows.sum(axis=0), np.count_nonzero(rows, axis=0)
-        return packets, senders
+            payload[switch] = self.payload.rows(here).sum(axis=0)
+        return packets, senders, payload
 
     @cached_property
     def _ways(self) -> list[Any]:
@@ -103,16 +108,16 @@ class LinkWays:
 
     def _alone(self, kind: str, name: str, dead: Ints, out: Bools, runs: Bools, whole: bool) -> Left:
         """Return what is left where each terminal has one port."""
-        packets = self.entering[0]
-        own = np.unique(self.entry[out | ~runs])
-        rows = {at: self.demand.rows(np.flatnonzero(self.entry == at)) for at in own.tolist()}
-        sends = [row[~out[self.entry == at]].sum(axis=0) for at, row in rows.items()]
-        to, switch, lost, load = self._ways[0].after(dead.astype(np.uint32), *_changed(own, sends), whole)
+        own = {at: np.flatnonzero(self.entry == at) for at in np.unique(self.entry[out | ~runs]).tolist()}
+        sends = [self.demand.rows(here)[~out[here]].sum(axis=0) for here in own.values()]
+        changed = _changed(np.array(list(own), np.int64), sends)
+        to, switch, lost, load = self._ways[0].after(dead.astype(np.uint32), *changed, whole)
         load[self.graph.terminal_out_links] = np.where(out, 0.0, self.sent)
+        rows = {at: self.payload.rows(here) for at, here in own.items()}
         weight, count, share, asked = self._pairs(to, switch, lost, rows, out, runs)
         gone = np.flatnonzero(~runs)
-        both = self.demand.rows(gone)
-        others = float(self.sent.sum() - both.sum() - packets[:, gone].sum() + both[:, gone].sum())
+        both, payload = self.payload.rows(gone), self.entering[2]
+        others = float(self.sent.sum() - both.sum() - payload[:, gone].sum() + both[:, gone].sum())
         missing = float((weight * share).sum())
         bound = channel_load(
             self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.first_hop)
@@ -133,14 +138,14 @@ class LinkWays:
     def _pairs(
         self, to: Ints, switch: Ints, lost: Reals, rows: dict[int, Reals], out: Bools, runs: Bools
     ) -> tuple[Reals, Ints, Reals, Bools]:
-        """Return packets, pairs of terminals, the share that is lost, and whether both ends still run.
+        """Return payload, pairs of terminals, the share that is lost, and whether both ends still run.
 
         Terminals of a switch count together, but for the switches of ``rows``, what their terminals send.
         """
-        packets, senders = self.entering
+        _, senders, payload = self.entering
         alike = ~np.isin(switch, list(rows))
         place = switch[alike], to[alike]
-        weight, count, share, asked = [packets[place]], [senders[place]], [lost[alike]], [runs[to[alike]]]
+        weight, count, share, asked = [payload[place]], [senders[place]], [lost[alike]], [runs[to[alike]]]
         for at, sent in rows.items():
             part = np.zeros(self.graph.terminals)
             part[to[switch == at]] = lost[switch == at]
@@ -176,7 +181,7 @@ class LinkWays:
 
     def _of_several(self, kind: str, name: str, dead: Ints, out: Bools, runs: Bools, whole: bool) -> Left:
         """Return what is left where terminals have several ports."""
-        graph, demand = self.graph, self.demand.matrix()
+        graph, payload = self.graph, self.payload.matrix()
         pair, port, to, part, sent = self._by_ports(out) if out.any() else self._usual
         enters = self._by_planes(sent) if out.any() else self._enters
         arrives, load = np.ones((graph.switches, graph.ports)), np.zeros(graph.links)
@@ -189,16 +194,17 @@ class LinkWays:
             arrives[plane.first_switch + switch, plane.port[kinds]] = 1 - lost
         load[graph.terminal_out_links] = sent.sum(axis=1)
         there = np.where(out[port], 0.0, part * arrives[self.entry[port], to])
-        between = np.bincount(pair, weights=there, minlength=demand.size).astype(float).reshape(demand.shape)
+        between = np.bincount(pair, weights=there, minlength=payload.size).astype(float)
+        between = between.reshape(payload.shape)
         bound = channel_load(
             self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.first_hop)
         )
         if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
-            bound["accepted_mbytes_per_s_bound"] *= float((demand * between).sum()) / float(sent.sum())
+            bound["accepted_mbytes_per_s_bound"] *= float((payload * between).sum()) / float(sent.sum())
         assert graph.several is not None
         lives = np.bincount(graph.several.terminal, weights=runs, minlength=graph.terminals) > 0
         return left(
-            kind, name, demand, between, lives[:, None] & lives[None, :], bound, self._joined(out, arrives)
+            kind, name, payload, between, lives[:, None] & lives[None, :], bound, self._joined(out, arrives)
         )
 
     def _joined(self, out: Bools, arrives: Reals) -> Bools:

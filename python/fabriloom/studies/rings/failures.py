@@ -19,7 +19,7 @@ from ...topology import Graph
 from ...traffic import Demand
 from ..left import Left, left
 from ..port_loads import Bools, Ints, Reals
-from .loads import bound, bound_of, of_ports
+from .loads import Packets, bound, bound_of, of_ports
 
 MOST_WAYS = 1 << 18
 """Most paths between ports that are followed: some seconds."""
@@ -35,7 +35,7 @@ class RingWays:
             compiled.graph,
             routes.network.rings,
         )
-        self.choice, self.length_bytes = compiled.scenario.port_choice, compiled.mean_packet_bytes
+        self.choice, self.packets = compiled.scenario.port_choice, Packets.of(compiled)
         if self.count > MOST_WAYS:
             message = f"the ways between {self.graph.ports:,} terminals are too many to follow"
             raise compiled.scenario.error(message, ("topology",), "take a smaller network")
@@ -99,13 +99,13 @@ class RingWays:
         sent = self.demand.ravel()[pair] * part
         ports = int(parallel(self.routes, self.choice).max())
         carried = of_ports(self.routes, [(port[sent > 0], to[sent > 0], sent[sent > 0])], ports)
-        return between.reshape(self.demand.shape), bound(self.routes, carried, self.length_bytes)
+        return between.reshape(self.demand.shape), bound(self.routes, carried, self.packets)
 
     def _bound(self, kept: Reals) -> dict[str, Any]:
         """Return the bound of the remaining network."""
         source, target = np.nonzero(kept)
         demand = Demand(source, target, kept[source, target], np.zeros(self.graph.terminals))
-        return bound_of(self.routes, self.choice, demand, self.length_bytes)
+        return bound_of(self.routes, self.choice, demand, self.packets)
 
 
 def _crossed(graph: Graph, route: PortRoute, answered: bool) -> Bools:

@@ -10,13 +10,11 @@ import numpy as np
 
 from ...compile import Compiled, RingRoutes
 from ...results.figures import figures, in_percent
-from ...technology import RingTechnology
-from ...technology.model import Ps
 from ...topology import Graph
 from ...traffic import Demand
 from ..port_loads import Ints, Reals, plane_lines, spread_evenly
 from .failures import RingWays
-from .loads import Carried, bound, bound_of, busy_ps, carried, names_of, of_plane
+from .loads import Carried, Packets, bound, bound_of, busy_ps, carried, names_of, of_plane, over_bus_ps
 
 _LONGEST_PACKET_BYTES = 1024
 _TIMES = (
@@ -42,7 +40,7 @@ class RingInspection:
 
     def network(self) -> dict[str, Any]:
         """Return its routes and their loads, ready for JSON."""
-        routes, length_bytes = self.routes, self.compiled.mean_packet_bytes
+        routes, packets = self.routes, Packets.of(self.compiled)
         found = carried(routes, self.choice, self.compiled.demand())
         loads, sent, tech = found.loads, float(found.asked.sum()) or 1.0, routes.technology
         counted = _counted(routes) | {
@@ -52,12 +50,12 @@ class RingInspection:
         return {
             "network": counted,
             "link": {
-                "payload_mbytes_per_s": tech.payload_bytes_per_s(round(length_bytes)) / 1e6,
-                "mean_packet_bytes": length_bytes,
+                "payload_mbytes_per_s": packets.mean_bytes / packets.mean(tech.mean_packet_ps) * 1e6,
+                "mean_packet_bytes": packets.mean_bytes,
             },
-            "bus": {"payload_mbytes_per_s": length_bytes / _over_bus_ps(tech, length_bytes) * 1e6},
-            "channel_load": bound(routes, found, length_bytes),
-            **_planes(routes, found, length_bytes),
+            "bus": {"payload_mbytes_per_s": packets.mean_bytes / sum(over_bus_ps(tech, packets)) * 1e6},
+            "channel_load": bound(routes, found, packets),
+            **_planes(routes, found, packets),
         }
 
     def slowest(self) -> None:
@@ -66,12 +64,12 @@ class RingInspection:
     def full_first(self, shared: bool = False, left: Reals | None = None) -> dict[str, Any]:
         """Return the link, bus or memory that is full first. There is one way: nothing is shared."""
         demand = self.compiled.demand()
-        return bound_of(self.routes, self.choice, demand, self.compiled.mean_packet_bytes)
+        return bound_of(self.routes, self.choice, demand, Packets.of(self.compiled))
 
     def fullness(self) -> Reals:
         """Return the utilisation of each link at the load at which the first link, bus or memory is full."""
         found = carried(self.routes, self.choice, self.compiled.demand())
-        busy = busy_ps(self.routes, found, self.compiled.mean_packet_bytes)
+        busy = busy_ps(self.routes, found, Packets.of(self.compiled))
         most = max(float(times.max(initial=0.0)) for times in busy.values())
         return np.asarray(busy["link"] / most if most > 0 else busy["link"])
 
@@ -81,6 +79,7 @@ class RingInspection:
         assert demand.payload is not None
         usual = demand.even_payload[0]
         found: dict[str, float] = {}
+        by_flow = len(self.compiled.arrays["flow_length"]) > 0
         nothing = np.zeros_like(demand.even)
         for length in np.unique([*demand.payload.bytes, *([usual] if demand.even.any() else [])]):
             some = demand.payload.bytes == length
@@ -92,7 +91,8 @@ class RingInspection:
                 even=demand.even if usual == length else nothing,
             )
             each = carried(routes, self.choice, part)
-            for what, times in busy_ps(routes, each, float(length)).items():
+            packets = Packets.of_length(float(length)) if by_flow else Packets.of(self.compiled)
+            for what, times in busy_ps(routes, each, packets).items():
                 for name, time_ps in zip(names_of(routes.graph, what), times.tolist(), strict=True):
                     found[name] = (
                         found.get(name, 0.0)
@@ -165,20 +165,12 @@ class RingInspection:
         ]
 
 
-def _planes(routes: RingRoutes, found: Carried, length_bytes: float) -> dict[str, Any]:
+def _planes(routes: RingRoutes, found: Carried, packets: Packets) -> dict[str, Any]:
     """Return each plane with the throughput at which a part of it is full; empty for a single network."""
     if routes.graph.several is None:
         return {}
     planes = routes.graph.planes
-    return {
-        "planes": [{"plane": one.name, **bound(routes, of_plane(one, found), length_bytes)} for one in planes]
-    }
-
-
-def _over_bus_ps(tech: RingTechnology, length_bytes: float) -> Ps:
-    """Return the bus time of a request and its response, in ps."""
-    request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
-    return tech.bus_transfer_ps(round(request)) + (tech.bus_transfer_ps(round(response)) if response else 0)
+    return {"planes": [{"plane": one.name, **bound(routes, of_plane(one, found), packets)} for one in planes]}
 
 
 def _counted(routes: RingRoutes) -> dict[str, Any]:

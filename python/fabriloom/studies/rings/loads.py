@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import astuple, dataclass
 from typing import Any
 
 import numpy as np
 
-from ...compile import RingRoutes
+from ...compile import Compiled, RingRoutes
 from ...compile.several import parallel
 from ...routing.even import ring_loads
 from ...routing.rings import RingLoads
+from ...technology import RingTechnology
 from ...topology import Graph
 from ...topology.graph import Plane
 from ...traffic import Demand
@@ -65,9 +66,37 @@ def of_ports(routes: RingRoutes, told_all: Iterable[tuple[Ints, Ints, Reals]], p
     return Carried(RingLoads(*links, *buses), asked, served)
 
 
-def bound_of(routes: RingRoutes, choice: str, demand: Demand, length_bytes: float) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Packets:
+    """The lengths of packets: what a mean length needs is not the mean of what all lengths need, in whole
+    symbols, cycles of a bus and blocks of a memory."""
+
+    mean_bytes: float
+    """Mean payload."""
+    length_bytes: Ints
+    share: Reals
+    """Of all packets, per length."""
+
+    @classmethod
+    def of(cls, compiled: Compiled) -> Packets:
+        """Return those of the scenario."""
+        length, place = np.unique(compiled.lengths[0], return_inverse=True)
+        share = np.bincount(place.ravel(), weights=compiled.lengths[1]).astype(np.float64)
+        return cls(compiled.mean_packet_bytes, length, share)
+
+    @classmethod
+    def of_length(cls, length_bytes: float) -> Packets:
+        """Return packets of one length."""
+        return cls(length_bytes, np.array([length_bytes]), np.ones(1))
+
+    def mean(self, of: Callable[[float], float]) -> float:
+        """Return the mean of what depends on the length."""
+        return float(self.share @ [of(length) for length in self.length_bytes.tolist()])
+
+
+def bound_of(routes: RingRoutes, choice: str, demand: Demand, packets: Packets) -> dict[str, Any]:
     """Return the link, bus or memory that is full first under a demand, and the load at which it is."""
-    return bound(routes, carried(routes, choice, demand), length_bytes)
+    return bound(routes, carried(routes, choice, demand), packets)
 
 
 def of_plane(plane: Plane, carried: Carried) -> Carried:
@@ -87,12 +116,12 @@ def of_plane(plane: Plane, carried: Carried) -> Carried:
     )
 
 
-def bound(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[str, Any]:
+def bound(routes: RingRoutes, carried: Carried, packets: Packets) -> dict[str, Any]:
     """Return the link, bus or memory that is full first, and the throughput at which it is.
 
     Loads are relative, see :class:`Carried`.
     """
-    busy = busy_ps(routes, carried, length_bytes)
+    busy = busy_ps(routes, carried, packets)
     name, most_ps = max(
         ((what, float(times.max(initial=0.0))) for what, times in busy.items()), key=lambda pair: pair[1]
     )
@@ -100,7 +129,7 @@ def bound(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[str
         none = ("busiest_link", "load_bound", "accepted_mbytes_per_s_bound", "shared_load_bound")
         return {**dict.fromkeys(none), "load": 0.0}
     place, graph = int(np.argmax(busy[name])), routes.graph
-    symbols = routes.technology.request_symbols(length_bytes)
+    symbols = routes.technology.request_symbols(packets.mean_bytes)
     sent = carried.asked
     sending = graph.terminal_out_links[sent > 0]
     unit_ps = symbols * float(routes.network.times_ps["character"][sending].min())
@@ -110,7 +139,7 @@ def bound(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[str
         "load": most_ps / unit_ps,
         "load_bound": full_at,
         "shared_load_bound": full_at,
-        "accepted_mbytes_per_s_bound": float(sent.sum()) * length_bytes / most_ps * 1e6,
+        "accepted_mbytes_per_s_bound": float(sent.sum()) * packets.mean_bytes / most_ps * 1e6,
     }
 
 
@@ -122,20 +151,19 @@ def names_of(graph: Graph, what: str) -> list[str]:
     return [f"the {what} of {name}" for name in owners]
 
 
-def busy_ps(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[str, np.ndarray]:
+def busy_ps(routes: RingRoutes, carried: Carried, packets: Packets) -> dict[str, np.ndarray]:
     """Return the busy time per unit of time, in ps, of every link, of the buses of every switch and of the
     memory behind every port of a terminal."""
     tech, loads = routes.technology, carried.loads
-    request, response = tech.request_bytes(length_bytes), tech.response_bytes(length_bytes)
-    units = tech.request_symbols(length_bytes), tech.response_symbols(length_bytes)
+    units = packets.mean(tech.request_symbols), packets.mean(tech.response_symbols)
     echo = tech.echo_symbols
     # A token is with one station at a time: a packet keeps all links of its ring.
-    echoes = units if tech.token_symbols else (echo, echo if response else 0.0)
+    echoes = units if tech.token_symbols else (echo, echo if units[1] else 0.0)
     symbols = loads.link_time(units[0], echoes[0], units[1], echoes[1])
-    buses = loads.bus_time(
-        tech.bus_transfer_ps(round(request)), tech.bus_transfer_ps(round(response)) if response else 0.0
+    buses = loads.bus_time(*over_bus_ps(tech, packets))
+    access_ps = tech.memory_access_ps + packets.mean(
+        lambda length: tech.memory_block_ps * max(1, -(-round(length) // 64))
     )
-    access_ps = tech.memory_access_ps + tech.memory_block_ps * max(1, -(-round(length_bytes) // 64))
     accesses = carried.served
     if tech.transaction in ("nread", "lock"):
         accesses = accesses + carried.asked
@@ -144,3 +172,16 @@ def busy_ps(routes: RingRoutes, carried: Carried, length_bytes: float) -> dict[s
         "bus": buses / routes.network.rings.bus_count,
         "memory": accesses * access_ps,
     }
+
+
+def over_bus_ps(tech: RingTechnology, packets: Packets) -> tuple[float, float]:
+    """Return the mean time on a bus of a request and of its response, in ps; 0 without a response."""
+
+    def of_request(length: float) -> float:
+        return float(tech.bus_transfer_ps(round(tech.request_bytes(length))))
+
+    def of_response(length: float) -> float:
+        size = tech.response_bytes(length)
+        return float(tech.bus_transfer_ps(round(size))) if size else 0.0
+
+    return packets.mean(of_request), packets.mean(of_response)
