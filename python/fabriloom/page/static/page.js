@@ -3,7 +3,7 @@ import { choose, fail, join, load, look, putBeside } from "./choosing.js";
 import { connect } from "./hearing.js";
 import { cards, further, listenToStage, player } from "./playing.js";
 import { begin, buttons, replay, runAt, showWhen, stop } from "./running.js";
-import { saveReplay } from "./saving.js";
+import { saveReplay } from "./replay_file.js";
 import { $, busy, complain, fromAddress, get, kept, shareable, specOf, state, status } from "./state.js";
 import { charts } from "./viewing.js";
 
