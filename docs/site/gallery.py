@@ -97,7 +97,7 @@ def _frame(path: Path, out: Path, with_engine: bool) -> str:
     side = side_in_report(scenario, run(scenario))
     assert side is not None, f"{path}: this scenario cannot be played"
     around, more = None, dict[str, Any]()
-    if with_engine and (lab := laboratory(scenario, _beside(path))) is not None:
+    if with_engine and (lab := laboratory(scenario, **_beside(path))) is not None:
         around, more = shell("trying", _STATIC, _TRY + _curve(), _SOURCES), {"lab": lab}
     replay = out / "replays" / f"{path.stem}.html"
     replay.write_text(replay_html([side], around, **more), encoding="utf-8")
@@ -114,8 +114,9 @@ def _lesson(path: Path, out: Path, with_engine: bool) -> str:
 
 
 def _beside(path: Path) -> dict[str, Any]:
-    """Return the settings that the laboratory puts beside a scenario."""
-    return next((one["beside"] for one in shelf.entries() if one["file"] == path.name), {})
+    """Return the settings that the laboratory puts beside a scenario, and the control for them, if it has one."""
+    found = next((one for one in shelf.entries() if one["file"] == path.name), {})
+    return {name: found[name] for name in ("beside", "choice") if name in found}
 
 
 def _curve() -> str:

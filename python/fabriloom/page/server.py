@@ -30,7 +30,7 @@ _KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html", "svg"
 _SCRIPTS = (
     *("page", "choosing", "running", "hearing", "viewing", "state", "controls", "card", "charts", "curve"),
     *("fabric", "zoom", "geometry", "playing", "player", "packets", "recording", "marks", "film"),
-    "replay_file",
+    *("faults", "replay_file"),
 )
 _PAGE = ("index.html", "page.css", *(f"{name}.js" for name in _SCRIPTS))
 _OF_REPORTS = {
