@@ -98,7 +98,7 @@ def failing(compiled: Compiled, with_settings: Callable[[dict[str, Any]], Scenar
             compile(with_settings({"fault": faults})) for faults in (None, [*own, cable])
         )
     except UserError as error:
-        return {"refusal": str(error)}
+        return {"refusal": "; ".join(map(str.strip, str(error).splitlines()))}
     names = {name for name, _ in (*_native.scalars(), *_native.columns()) if not name.startswith("fault_")}
     if not all(np.array_equal(calm.arrays[name], faulty.arrays[name]) for name in names):
         return {"refusal": _ONLY_THERE}

@@ -28,13 +28,15 @@ _TRY = """
 #try { margin-top: 1rem; } #seed { width: 6rem; font: inherit; }</style>
 <section id="try" aria-label="Settings" hidden><h2>Change it, and run it in this browser</h2>
 <div class="controls"></div>
-<p class="note" id="one">One setting besides the first differs from the file at a time.</p></section>
+<p class="note" id="fails">Shift and a click on a cable: it fails at the shown moment, or works again.</p></section>
 <section id="second" aria-label="Second fabric" hidden><h2>Second fabric</h2>
 <div class="controls"></div></section>
 <p class="row"><button id="run" class="main" type="button">Run</button>
+<button id="cure" type="button" aria-pressed="false"></button>
 <button id="curve" type="button">Saturation curve</button>
 <button id="beside" type="button" aria-pressed="false">Second fabric beside it</button>
 <button id="stop" type="button" hidden>Stop</button>
+<button id="link" type="button">Copy a link to this</button>
 <label>Seed <input id="seed" type="number" min="0" step="1" size="6"></label>
 <span id="tried" role="status"></span></p>"""
 _CURVE = re.compile(r"<!-- curve: -->\n(.*?)<!-- :curve -->", re.DOTALL)

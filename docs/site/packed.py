@@ -217,10 +217,10 @@ def _loads(sliders: Sequence[dict[str, Any]]) -> list[float] | None:
 def _moves(sliders: Sequence[dict[str, Any]], settings: Mapping[str, Any]) -> list[list[int]]:
     found = []
     for number, one in enumerate(sliders):
-        now = one["options"][one["at"]]["settings"]
+        every = [option["settings"] for option in one["options"]]
+        now = {path: every[one["at"]].get(path) for way in every for path in way}
         wanted = {path: settings.get(path, value) for path, value in now.items()}
-        places = [at for at, option in enumerate(one["options"]) if option["settings"] == wanted != now]
-        found += [[number, at] for at in places]
+        found += [[number, at] for at, way in enumerate(every) if now != wanted == {**now, **way}]
     return found
 
 
