@@ -113,8 +113,9 @@ def laboratory(
     given = controls(scenario)
     if choice and beside:
         given.append(_choice(choice, beside))
+    moves = dict(_moves(given, beside or {}))
     for most in _MOST:
-        sliders = _sliders(given, most)
+        sliders = _sliders(given, most, moves)
         if (found := _variants(scenario, sliders)) is not None:
             break
     else:
@@ -138,7 +139,7 @@ def _choice(choice: Sequence[str], beside: Mapping[str, Any]) -> dict[str, Any]:
     """Return the control of settings that no other one has."""
     label, *texts = choice
     options = [{"text": text, "settings": way} for text, way in zip(texts, ({}, dict(beside)), strict=True)]
-    return {"label": label, "part": "fabric", "ordered": False, "at": 0, "options": options, "first": True}
+    return {"label": label, "part": "fabric", "ordered": False, "at": 0, "options": options}
 
 
 @dataclass
@@ -215,6 +216,7 @@ def _loads(sliders: Sequence[dict[str, Any]]) -> list[float] | None:
 
 
 def _moves(sliders: Sequence[dict[str, Any]], settings: Mapping[str, Any]) -> list[list[int]]:
+    """Return which of the sliders have other settings, each with the number of its option."""
     found = []
     for number, one in enumerate(sliders):
         every = [option["settings"] for option in one["options"]]
@@ -246,14 +248,15 @@ def _with(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
     return build(data, SourceMap(), scenario.base_dir)
 
 
-def _sliders(given: Sequence[dict[str, Any]], most: int) -> list[dict[str, Any]]:
-    """Return some options of each control, as many as fit into a number of combinations.
+def _sliders(given: Sequence[dict[str, Any]], most: int, moves: Mapping[int, int]) -> list[dict[str, Any]]:
+    """Return some options of each control, as many as fit into a number of combinations; first of those that
+    a second fabric moves, with the option to which it does.
 
     A setting that is a column alone makes no combinations.
     """
     own = {at: _OWN[one["label"]] for at, one in enumerate(given) if one["label"] in _OWN}
     sizes = [1] * len(given)
-    order = sorted(set(range(len(given))) - set(own), key=lambda at: "first" not in given[at])
+    order = sorted(set(range(len(given))) - set(own), key=lambda at: at not in moves)
     for step, at in itertools.product(range(len(_STEPS[True])), order):
         options = len(given[at]["options"])
         # What has no order is there as a whole or not at all.
@@ -263,7 +266,8 @@ def _sliders(given: Sequence[dict[str, Any]], most: int) -> list[dict[str, Any]]
             sizes = larger
     found = []
     for at, one in enumerate(given):
-        some = [*range(len(one["options"]))] if at in own else _some(one["options"], one["at"], sizes[at])
+        needed = [one["at"], *([moves[at]] if at in moves and sizes[at] > 1 else [])]
+        some = [*range(len(one["options"]))] if at in own else _some(len(one["options"]), sizes[at], needed)
         if len(some) > 1:
             column = {"column": own[at]} if at in own else {}
             options = [one["options"][place] for place in some]
@@ -271,9 +275,11 @@ def _sliders(given: Sequence[dict[str, Any]], most: int) -> list[dict[str, Any]]
     return found
 
 
-def _some(options: Sequence[Any], at: int, most: int) -> list[int]:
-    """Return the numbers of the present option and of others, evenly spread."""
-    spread = np.unique(np.linspace(0, len(options) - 1, max(1, most)).round().astype(int)).tolist()
-    if at not in spread:
-        spread[int(np.argmin([abs(one - at) for one in spread]))] = at
+def _some(options: int, most: int, needed: Sequence[int]) -> list[int]:
+    """Return the numbers of the options that are needed and of others, evenly spread."""
+    spread = np.unique(np.linspace(0, options - 1, max(1, most)).round().astype(int)).tolist()
+    for at in needed:
+        if at not in spread:
+            others = [place for place, one in enumerate(spread) if one not in needed]
+            spread[min(others, key=lambda place: abs(spread[place] - at))] = at
     return sorted(spread)
