@@ -1,5 +1,5 @@
-"""What a page needs to run a scenario as ``fabriloom.simulate`` does: where short runs measure the flow control
-first, and where a cable fails by hand.
+"""What a page needs to run a scenario as ``fabriloom.simulate`` does: where short runs measure the flow
+control first, and where a cable fails by hand.
 
 The tick of the native engine follows from the load of the opposite directions, which the short runs find. So
 there is a set of columns for each tick that can be, and a page takes the coarsest that fits.
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from fabriloom import Scenario, _native
 from fabriloom.compile import Compiled, compile
-from fabriloom.compile.times import Times, common_ps, times_of
+from fabriloom.compile.times import common_ps, times_of
 from fabriloom.page.recording import around
 from fabriloom.reading import UserError
 from fabriloom.simulate import options_of, pilot_options
@@ -22,10 +22,7 @@ TENTHS = range(11)
 """The loads of opposite directions that are told apart."""
 BY_LOAD = ("link_character_ticks", "link_end_ticks", "link_arrival_ticks")
 """The columns that depend on them."""
-_ONLY_THERE = (
-    "what follows from a fault here is not only a link that is down; `fabriloom page` computes it, a page alone "
-    "cannot"
-)
+_ONLY_THERE = "here more follows from a fault than a link that is down; `fabriloom page` computes it, a page alone cannot"
 Store = Callable[[Iterable[bytes]], list[int]]
 """Keeps columns and returns their numbers."""
 Column = Callable[[str, Any], bytes]
@@ -40,17 +37,21 @@ def fabrics(
 ) -> Iterator[dict[str, Any]]:
     """Yield the sets of columns of a scenario, with the coarsest tick first.
 
-    ``columns``: their numbers; ``grain_ps`` and ``disconnect``: the step to which a fault is rounded, and ticks
-    until its link is known to be down; ``buffer_ns``: the time to fill a buffer. Where short runs measure the
-    flow control also ``tables``, the columns that depend on the load, one set for each tenth; ``factors``: by
-    which they are multiplied, 0 where this tick is too coarse; and ``pilot``: the options of a short run.
+    ``columns``: their numbers; ``grain_ps`` and ``disconnect``: the step to which a fault is rounded, and
+    ticks until its link is known to be down; ``buffer_ns``: the time to fill a buffer. Where short runs
+    measure the flow control also ``tables``, the columns that depend on the load, one set for each tenth;
+    ``factors``, by which they are multiplied, 0 where this tick is too coarse; and ``pilot``, the options of
+    a short run.
     """
     if compiled.technology.flow_control != "matched":
         yield {"columns": add(packed(compiled)), **_told(compiled)}
         return
-    at = [times_of(compiled.sources, np.full(compiled.graph.links, tenths, np.int64)) for tenths in TENTHS]
-    ticks = [one.tick_ps for one in at]
-    tables = [add(column(name, found[name]) for name in BY_LOAD) for found in map(_of_network, at)]
+    ticks, tables = [], []
+    for tenths in TENTHS:
+        times = times_of(compiled.sources, np.full(compiled.graph.links, tenths, np.int64))
+        ticks.append(times.tick_ps)
+        network = times.routes.network.columns(times.beside, times.tick_ps)
+        tables.append(add(column(name, network[name]) for name in BY_LOAD))
     for tick in sorted(_closed(ticks), reverse=True):
         fits = [tenths for tenths in TENTHS if ticks[tenths] % tick == 0]
         one = compiled.beside(np.resize(np.array(fits, np.int64), compiled.graph.links))
@@ -63,10 +64,6 @@ def fabrics(
             "pilot": add(option(name, value) for name, value in pilot_options(one).items()),
             **_told(one),
         }
-
-
-def _of_network(times: Times) -> dict[str, Any]:
-    return times.routes.network.columns(times.beside, times.tick_ps)
 
 
 def _told(compiled: Compiled) -> dict[str, Any]:
@@ -94,9 +91,7 @@ def failing(compiled: Compiled, with_settings: Callable[[dict[str, Any]], Scenar
     own = compiled.scenario.raw.get("fault", [])
     cable = {"cable": compiled.graph.link_names[0], "at": "1 us"}
     try:
-        calm, faulty = (
-            compile(with_settings({"fault": faults})) for faults in (None, [*own, cable])
-        )
+        calm, faulty = (compile(with_settings({"fault": faults})) for faults in (None, [*own, cable]))
     except UserError as error:
         return {"refusal": "; ".join(map(str.strip, str(error).splitlines()))}
     names = {name for name, _ in (*_native.scalars(), *_native.columns()) if not name.startswith("fault_")}

@@ -28,7 +28,8 @@ _TRY = """
 #try { margin-top: 1rem; } #seed { width: 6rem; font: inherit; }</style>
 <section id="try" aria-label="Settings" hidden><h2>Change it, and run it in this browser</h2>
 <div class="controls"></div>
-<p class="note" id="fails">Shift and a click on a cable: it fails at the shown moment, or works again.</p></section>
+<p class="note" id="fails">Shift and a click on a cable: it fails at the shown moment, or works again.</p>
+</section>
 <section id="second" aria-label="Second fabric" hidden><h2>Second fabric</h2>
 <div class="controls"></div></section>
 <p class="row"><button id="run" class="main" type="button">Run</button>
@@ -116,7 +117,7 @@ def _lesson(path: Path, out: Path, with_engine: bool) -> str:
 
 
 def _beside(path: Path) -> dict[str, Any]:
-    """Return the settings that the laboratory puts beside a scenario, and the control for them, if it has one."""
+    """Return the settings that the laboratory puts beside a scenario, and the control for them, if any."""
     found = next((one for one in shelf.entries() if one["file"] == path.name), {})
     return {name: found[name] for name in ("beside", "choice") if name in found}
 
@@ -139,8 +140,8 @@ def lessons(scenarios: Path, out: Path, with_engine: bool) -> None:
     """Write the lessons and their replays."""
     entries = [_lesson(path, out, with_engine) for path in sorted(scenarios.glob("teaching-*.toml"))]
     runs = (
-        "Move a slider, and the engine itself runs the scenario in your browser, with the same results as on "
-        "any machine."
+        "Move a slider, press the button with the cure, or let a cable fail, and the engine itself runs the "
+        "scenario in your browser, with the same results as on any machine."
         if with_engine
         else "This site was built without a compiler for WebAssembly, so it carries the recordings only."
     )

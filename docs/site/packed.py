@@ -97,17 +97,17 @@ def laboratory(
     scenario: Scenario, beside: Mapping[str, Any] | None = None, choice: Sequence[str] = ()
 ) -> dict[str, Any] | None:
     """Return a scenario for a page, with the sliders that it has there; None if it is too large. A second
-    fabric begins with the settings ``beside``: those that sliders have, or all of them as one ``choice``, which
-    is its label and the texts without and with them.
+    fabric begins with the settings ``beside``: those that sliders have, or all of them as one ``choice``,
+    which is its label and the texts without and with them.
 
-    ``bytes``: the columns, packed; ``starts``: where each begins, and at last their end; ``common``: the columns of
-    all variants; ``variants``: of each combination of the sliders without columns of their own, its other
-    columns, a list for each tick, with the number of its clock; ``clocks``: what :func:`clocks.fabrics` says
-    besides; ``sliders``: their names, options, the present one, and of some the column of each option, which
-    replaces that of the variant; ``loads``: the values of the first slider, or None if it is no load;
-    ``waits``: whether sources wait for their packets; ``seed``: None if more than one number follows from it;
-    ``beside``: the sliders that a second fabric moves, each with the number of its option; ``faults``: those of
-    the file; and what :func:`clocks.failing` says.
+    ``bytes``: the columns, packed; ``starts``: where each begins, and at last their end; ``common``: the
+    columns of all variants; ``variants``: of each combination of the sliders without columns of their own,
+    its other columns, a list for each tick, with the number of its clock; ``clocks``: what
+    :func:`clocks.fabrics` says besides; ``sliders``: their names, options, the present one, and of some the
+    column of each option, which replaces that of the variant; ``loads``: the values of the first slider, or
+    None if it is no load; ``waits``: whether sources wait for their packets; ``seed``: None if more than one
+    number follows from it; ``beside``: the sliders that a second fabric moves, each with the number of its
+    option; ``faults``: those of the file; and what :func:`clocks.failing` says.
     """
     compiled = compile(scenario)
     given = controls(scenario)

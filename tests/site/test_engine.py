@@ -102,7 +102,9 @@ def parts_of(lab: dict[str, Any], place: list[int], tenths: Any) -> list[bytes]:
     tables, factors = [parts(numbers) for numbers in clock["tables"]], np.array(clock["factors"])
     found = parts([*lab["common"], *fabric["columns"], *own])
     for name in tables[0]:
-        rows = np.array([np.frombuffer(table[name], "<u4", len(tenths), 16 + -(-len(name) // 8) * 8) for table in tables])
+        rows = np.array(
+            [np.frombuffer(table[name], "<u4", len(tenths), 16 + -(-len(name) // 8) * 8) for table in tables]
+        )
         chosen = rows[tenths, np.arange(len(tenths))] * factors[tenths]
         found[name] = importlib.import_module("packed").column(name.decode(), "u32", chosen)
     return sorted(found.values())

@@ -1,4 +1,4 @@
-"""What can be done on a page of the site by hand, beside its sliders: cables that fail, the cure, links to a state."""
+"""What can be done by hand on a page of the site: cables that fail, the cure, links to a state."""
 
 from __future__ import annotations
 
@@ -86,7 +86,9 @@ def test_a_scenario_says_why_no_cable_fails(packed: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr(packed, "_MOST", (1,))
     ring = packed.laboratory(load(ROOT / "scenarios/sci-ring-8.toml").alone())
     assert "transactions need a time-out" in ring["refusal"]
-    torus = load(ROOT / "scenarios/teaching-cut-worm.toml").with_settings({"routing.after_fault.delay": "300 us"})
+    torus = load(ROOT / "scenarios/teaching-cut-worm.toml").with_settings(
+        {"routing.after_fault.delay": "300 us"}
+    )
     assert "`fabriloom page`" in packed.laboratory(torus.alone())["refusal"]
 
 
@@ -96,7 +98,8 @@ def test_every_lesson_has_its_cure(packed: Any, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(packed, "_MOST", (12,))
     for path in sorted((ROOT / "scenarios").glob("teaching-*.toml")):
         lab = packed.laboratory(load(path).alone(), **gallery._beside(path))
-        assert lab is not None and lab["beside"], path.name
+        assert lab is not None
+        assert lab["beside"], path.name
         place = [slider["at"] for slider in lab["sliders"]]
         for number, to in lab["beside"]:
             place[number] = to
@@ -152,7 +155,8 @@ def test_what_cannot_fail_says_so_and_a_foreign_link_too(
     tab.js(PRESS)
     assert tab.text("#tried").startswith("No cable fails here: where rings fail")
     assert tab.js("document.querySelector('#fails').hidden")
-    tab.js("history.replaceState(null, '', '#state=' + btoa(JSON.stringify({places: [[99]], faults: [[]]}))); location.reload()")
+    foreign = "btoa(JSON.stringify({places: [[99]], faults: [[]]}))"
+    tab.js(f"history.replaceState(null, '', '#state=' + {foreign}); location.reload()")
     tab.until("/another version/.test(document.querySelector('#tried')?.innerText)")
     folder = tmp_path / "pause"
     folder.mkdir()
