@@ -22,7 +22,7 @@ TENTHS = range(11)
 """The loads of opposite directions that are told apart."""
 BY_LOAD = ("link_character_ticks", "link_end_ticks", "link_arrival_ticks")
 """The columns that depend on them."""
-_ONLY_THERE = "here more follows from a fault than a link that is down; `fabriloom page` computes it, a page alone cannot"
+_ONLY_THERE = "here more follows from a fault than a link that is down: only `fabriloom page` computes that"
 Store = Callable[[Iterable[bytes]], list[int]]
 """Keeps columns and returns their numbers."""
 Column = Callable[[str, Any], bytes]
