@@ -19,7 +19,7 @@ from fabriloom.reading import UserError
 from fabriloom.simulate import options_of, pilot_options
 
 TENTHS = range(11)
-"""The loads of opposite directions that are told apart."""
+"""The loads of opposite directions, in steps of a tenth."""
 BY_LOAD = ("link_character_ticks", "link_end_ticks", "link_arrival_ticks")
 """The columns that depend on them."""
 _ONLY_THERE = "here more follows from a fault than a link that is down: only `fabriloom page` computes that"
