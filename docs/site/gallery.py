@@ -25,7 +25,7 @@ _STATIC = Path(__file__).parent / "static"
 _TRY = """
 <style>#try .controls, #second .controls { display: grid; gap: 0 1.4rem; }
 .controls { grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
-#try { margin-top: 1rem; } #seed { width: 6rem; font: inherit; }</style>
+#try { margin-top: 1rem; } #seed { width: 6rem; font: inherit; } label:has(#seed) { white-space: nowrap; }</style>
 <section id="try" aria-label="Settings" hidden><h2>Change it, and run it in this browser</h2>
 <div class="controls"></div>
 <p class="note" id="fails">Shift and a click on a cable: it fails at the shown moment, or works again.</p>
@@ -54,6 +54,8 @@ _GALLERY = (
 )
 """Scenarios of the gallery that run in the page beside the lessons: one of each kind of network."""
 _MOST_EVENTS = 2_000_000
+_MOST_BYTES = 2_000_000
+"""A page with a scenario is not longer, as the guide to the laboratory says."""
 _COMMAND = re.compile(r"fabriloom (?:run|curve|compare|saturate|check|bound) scenarios/\S+[^\n#]*")
 
 
@@ -103,7 +105,9 @@ def _frame(path: Path, out: Path, with_engine: bool) -> str:
     if with_engine and (lab := laboratory(scenario, **_beside(path))) is not None:
         around, more = shell("trying", _STATIC, _TRY + _curve(), _SOURCES), {"lab": lab}
     replay = out / "replays" / f"{path.stem}.html"
-    replay.write_text(replay_html([side], around, **more), encoding="utf-8")
+    page = replay_html([side], around, **more).encode()
+    assert len(page) <= _MOST_BYTES, f"{path}: its page would have {len(page):,} bytes"
+    replay.write_bytes(page)
     return f'<iframe class="replay" loading="lazy" title="{path.stem}" src="replays/{replay.name}"></iframe>'
 
 
