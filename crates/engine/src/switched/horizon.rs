@@ -18,7 +18,7 @@ use super::outages::Was;
 use super::state::Network;
 use super::timeline::Number;
 use super::worm::Crowd;
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::links::codes::Codes;
 use crate::links::outages::Outages;
@@ -227,11 +227,37 @@ impl Network {
             due.extend(outside.looks.pop().map(|look| look.0.1));
             count += 1;
         }
+        if self.has_long {
+            self.rouse_before(&due, now);
+        }
         for link in due {
             self.look(link, now);
         }
         self.next_outside = self.outside.as_ref().map_or(Time::MAX, |outside| outside.next());
         count
+    }
+
+    /// Lets links to whose wires something happens now send what starts before, as far as that waits for links that
+    /// were left behind.
+    fn rouse_before(&mut self, links: &[u32], now: Time) {
+        let Some(outside) = &self.outside else { return };
+        let stops = |link: u32| outside.wires[link as usize].stops.front().is_some_and(|stop| stop.0 == now);
+        let acted: Vec<u32> =
+            links.iter().copied().filter(|&link| outside.waits(link) || stops(link)).collect();
+        for &link in &acted {
+            self.links[link as usize].wire.set_horizon(now);
+        }
+        for link in acted {
+            self.rouse_around(link);
+        }
+        // None of them stays behind now.
+        self.has_long = false;
+        if self.paced {
+            self.follow::<true>(NONE)
+        } else {
+            self.follow::<false>(NONE)
+        }
+        self.has_long = true;
     }
 
     /// Looks at a link whose horizon is reached: something may happen to it, and it sends up to the next one.

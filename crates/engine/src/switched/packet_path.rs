@@ -61,7 +61,7 @@ impl Network {
             self.make_room(link);
         }
         let characters = headers + self.fabric.payload_chars(packet.length) + 1;
-        let links = self.links_of_source(link, characters, headers);
+        let links = self.links_of_source(characters, headers);
         let worm = Worm { time: packet.dispatch, class, header, links, ..Worm::default() };
         if !self.begin_at_source::<PACED>(link, [characters, address], worm, terminal, packet) {
             self.settle::<PACED>(link);
@@ -431,7 +431,7 @@ pub(super) fn put_through(
 ) -> Worm {
     let &Granted { input, output, now, deleted } = granted;
     let waited = at.port.granted(now);
-    let links = if to.wire.has_horizon() { EAGER } else { old.links + u8::from(old.links < PASSED) };
+    let links = old.links + u8::from(old.links < PASSED);
     ports.hold(&mut to.port, now, waited);
     at.input.grant(output, now, old.first, deleted);
     let time = at.input.exit_free() + Time::from(deleted * kind.crossbar) + Time::from(kind.onward);

@@ -30,12 +30,6 @@ impl Wire {
         self.horizon
     }
 
-    /// Whether something will act on the link from outside.
-    #[inline(always)]
-    pub fn has_horizon(&self) -> bool {
-        self.horizon != Time::MAX
-    }
-
     /// Sets that tick: everything before it is known that can be, so that it may be earlier only if nothing can start.
     pub fn set_horizon(&mut self, horizon: Time) {
         self.horizon = horizon;

@@ -83,8 +83,7 @@ pub(super) struct Head {
     pub time: Time,
 }
 
-/// Value of `Worm::links` for a packet whose links are not left behind: it is short, or has a link on which something
-/// will act from outside.
+/// Value of `Worm::links` for a packet whose links are not left behind, because it is short.
 pub(super) const EAGER: u8 = u8::MAX;
 
 /// Value of `Worm::links` for a packet whose end has left its source, or that has passed too many links to count.
