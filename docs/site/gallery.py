@@ -25,7 +25,8 @@ _STATIC = Path(__file__).parent / "static"
 _TRY = """
 <style>#try .controls, #second .controls { display: grid; gap: 0 1.4rem; }
 .controls { grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
-#try { margin-top: 1rem; } #seed { width: 6rem; font: inherit; } label:has(#seed) { white-space: nowrap; }</style>
+#try { margin-top: 1rem; } #seed { width: 6rem; font: inherit; }
+label:has(#seed) { white-space: nowrap; }</style>
 <section id="try" aria-label="Settings" hidden><h2>Change it, and run it in this browser</h2>
 <div class="controls"></div>
 <p class="note" id="fails">Shift and a click on a cable: it fails at the shown moment, or works again.</p>
