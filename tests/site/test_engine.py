@@ -239,7 +239,7 @@ def test_two_fabrics_and_a_curve_are_run_in_a_page(
     assert tab.text(".side[data-side='1'] h2 .name") == "Arbiter: oldest-first, Lanes: two, with a dateline"
     tab.click("#curve")
     tab.until(
-        "document.querySelector('#stop').hidden && /^11 of/.test(document.querySelector('#tried').innerText)"
+        "document.querySelector('#stop').hidden && /^6 of/.test(document.querySelector('#tried').innerText)"
     )
     points = tab.js("laboratory.state.points")
     for settings, line in zip(both, points, strict=True):
