@@ -25,16 +25,20 @@ _STATIC = Path(__file__).parent / "static"
 _TRY = """
 <style>#try .controls, #second .controls { display: grid; gap: 0 1.4rem; }
 .controls { grid-template-columns: repeat(auto-fit, minmax(15rem, 1fr)); }
-#try { margin-top: 1rem; } #seed { width: 6rem; font: inherit; }</style>
+#try { margin-top: 1rem; } #seed { width: 6rem; font: inherit; }
+label:has(#seed) { white-space: nowrap; }</style>
 <section id="try" aria-label="Settings" hidden><h2>Change it, and run it in this browser</h2>
 <div class="controls"></div>
-<p class="note" id="one">One setting besides the first differs from the file at a time.</p></section>
+<p class="note" id="fails">Shift and a click on a cable: it fails at the shown moment, or works again.</p>
+</section>
 <section id="second" aria-label="Second fabric" hidden><h2>Second fabric</h2>
 <div class="controls"></div></section>
 <p class="row"><button id="run" class="main" type="button">Run</button>
+<button id="cure" type="button" aria-pressed="false"></button>
 <button id="curve" type="button">Saturation curve</button>
 <button id="beside" type="button" aria-pressed="false">Second fabric beside it</button>
 <button id="stop" type="button" hidden>Stop</button>
+<button id="link" type="button">Copy a link to this</button>
 <label>Seed <input id="seed" type="number" min="0" step="1" size="6"></label>
 <span id="tried" role="status"></span></p>"""
 _CURVE = re.compile(r"<!-- curve: -->\n(.*?)<!-- :curve -->", re.DOTALL)
@@ -51,6 +55,8 @@ _GALLERY = (
 )
 """Scenarios of the gallery that run in the page beside the lessons: one of each kind of network."""
 _MOST_EVENTS = 2_000_000
+_MOST_BYTES = 2_000_000
+"""A page with a scenario is not longer, as the guide to the laboratory says."""
 _COMMAND = re.compile(r"fabriloom (?:run|curve|compare|saturate|check|bound) scenarios/\S+[^\n#]*")
 
 
@@ -97,10 +103,12 @@ def _frame(path: Path, out: Path, with_engine: bool) -> str:
     side = side_in_report(scenario, run(scenario))
     assert side is not None, f"{path}: this scenario cannot be played"
     around, more = None, dict[str, Any]()
-    if with_engine and (lab := laboratory(scenario, _beside(path))) is not None:
+    if with_engine and (lab := laboratory(scenario, **_beside(path))) is not None:
         around, more = shell("trying", _STATIC, _TRY + _curve(), _SOURCES), {"lab": lab}
     replay = out / "replays" / f"{path.stem}.html"
-    replay.write_text(replay_html([side], around, **more), encoding="utf-8")
+    page = replay_html([side], around, **more).encode()
+    assert len(page) <= _MOST_BYTES, f"{path}: its page would have {len(page):,} bytes"
+    replay.write_bytes(page)
     return f'<iframe class="replay" loading="lazy" title="{path.stem}" src="replays/{replay.name}"></iframe>'
 
 
@@ -114,8 +122,9 @@ def _lesson(path: Path, out: Path, with_engine: bool) -> str:
 
 
 def _beside(path: Path) -> dict[str, Any]:
-    """Return the settings that the laboratory puts beside a scenario."""
-    return next((one["beside"] for one in shelf.entries() if one["file"] == path.name), {})
+    """Return the settings that the laboratory puts beside a scenario, and the control for them, if any."""
+    found = next((one for one in shelf.entries() if one["file"] == path.name), {})
+    return {name: found[name] for name in ("beside", "choice") if name in found}
 
 
 def _curve() -> str:
@@ -136,8 +145,8 @@ def lessons(scenarios: Path, out: Path, with_engine: bool) -> None:
     """Write the lessons and their replays."""
     entries = [_lesson(path, out, with_engine) for path in sorted(scenarios.glob("teaching-*.toml"))]
     runs = (
-        "Move a slider, and the engine itself runs the scenario in your browser, with the same results as on "
-        "any machine."
+        "Move a slider, press the button with the cure, or let a cable fail, and the engine itself runs the "
+        "scenario in your browser, with the same results as on any machine."
         if with_engine
         else "This site was built without a compiler for WebAssembly, so it carries the recordings only."
     )

@@ -7,6 +7,7 @@ Columns that are equal in several combinations are stored once. ``crates/web/src
 from __future__ import annotations
 
 import base64
+import gzip
 import itertools
 import json
 import math
@@ -15,23 +16,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import clocks
 import numpy as np
 from fabriloom import Scenario, _native
 from fabriloom.compile import Compiled, compile
 from fabriloom.page.choices import controls, put
-from fabriloom.page.recording import around, names_of
+from fabriloom.page.recording import names_of
 from fabriloom.reading import UserError
 from fabriloom.scenario.load import build
 from fabriloom.scenario.source import SourceMap
-from fabriloom.simulate import matched, options_of, rows_of
+from fabriloom.simulate import options_of, rows_of
 from fabriloom.studies.curves import LOAD, SCALE
 from fabriloom.studies.verdict import waits_for_its_packets
 from numpy.typing import NDArray
 
-MOST_BYTES = 1_500_000
-"""A page holds no more of one scenario."""
-_MOST, _MEASURED = (1200, 400, 130, 54), (80, 54)
-"""Combinations: as many as fit. Each of the second ones takes some tenths of a second."""
+MOST_BYTES = 8_000_000
+"""A page holds no more of one scenario; packed it is a small part of that."""
+_MOST = (1200, 400, 130, 54)
+"""Combinations: as many as fit."""
 _STEPS = {True: (6, 6, 11), False: (2, 3, 3)}
 """Options of the first slider, which is the load, and of others, as long as there is room."""
 _OWN = {"Arbiter": "switch_arbiter"}
@@ -82,34 +84,43 @@ def packed(compiled: Compiled, **more: Any) -> list[bytes]:
 
 def _options(options: dict[str, Any]) -> Iterator[bytes]:
     for name, value in options.items():
-        if value is None:  # until the run is steady
-            continue
-        kind = "u32" if isinstance(value, list) else "f64" if name == "precision" else "u64"
-        yield column(f"run.{name}", kind, np.ravel(value) if isinstance(value, list) else value)
+        if value is not None:  # None: until the run is steady
+            yield _option(name, value)
 
 
-def laboratory(scenario: Scenario, beside: Mapping[str, Any] | None = None) -> dict[str, Any] | None:
+def _option(name: str, value: Any) -> bytes:
+    kind = "u32" if isinstance(value, list) else "f64" if name == "precision" else "u64"
+    return column(f"run.{name}", kind, np.ravel(value) if isinstance(value, list) else value)
+
+
+def laboratory(
+    scenario: Scenario, beside: Mapping[str, Any] | None = None, choice: Sequence[str] = ()
+) -> dict[str, Any] | None:
     """Return a scenario for a page, with the sliders that it has there; None if it is too large. A second
-    fabric begins with the settings ``beside``, as far as sliders have them.
+    fabric begins with the settings ``beside``: those that sliders have, or all of them as one ``choice``,
+    which is its label and the texts without and with them.
 
-    ``bytes``: the columns; ``starts``: where each begins, and at last their end; ``common``: the columns of
-    all variants; ``variants``: of each combination of the sliders without columns of their own, its other
-    columns and the time to fill a buffer; ``sliders``: their names, options, the present one, and of some the
-    column of each option, which replaces that of the variant; ``one``: whether only one slider besides the
-    first may be moved from its place; ``loads``: the values of the first slider, or None if it is no load;
-    ``waits``: whether sources wait for their packets; ``seed``: None if more than one number follows from it;
-    ``beside``: the sliders that a second fabric moves, each with the number of its option.
+    ``bytes``: the columns, packed; ``starts``: where each begins, and at last their end; ``common``: the
+    columns of all variants; ``variants``: of each combination of the sliders without columns of their own,
+    its other columns, a list for each tick, with the number of its clock; ``clocks``: what
+    :func:`clocks.fabrics` says besides; ``sliders``: their names, options, the present one, and of some the
+    column of each option, which replaces that of the variant; ``loads``: the values of the first slider, or
+    None if it is no load; ``waits``: whether sources wait for their packets; ``seed``: None if more than one
+    number follows from it; ``beside``: the sliders that a second fabric moves, each with the number of its
+    option; ``faults``: those of the file; and what :func:`clocks.failing` says.
     """
     compiled = compile(scenario)
-    measured = matched(compiled) is not compiled
-    for most in _MEASURED if measured else _MOST:
-        sliders = _sliders(scenario, most, measured)
-        if (found := _variants(scenario, sliders, measured)) is not None:
+    given = controls(scenario)
+    if choice and beside:
+        given.append(_choice(choice, beside))
+    moves = dict(_moves(given, beside or {}))
+    for most in _MOST:
+        sliders = _sliders(given, most, moves)
+        if (found := _variants(scenario, sliders)) is not None:
             break
     else:
         return None
     return {
-        "one": measured,
         "seed": scenario.seed if _is_only_a_number(compiled) else None,
         "names": names_of(compiled.graph, compiled.target_names()),
         "terminals": compiled.graph.terminal_names,
@@ -117,9 +128,18 @@ def laboratory(scenario: Scenario, beside: Mapping[str, Any] | None = None) -> d
         "loads": _loads(sliders),
         "waits": waits_for_its_packets(scenario),
         "beside": _moves(sliders, beside or {}),
+        "faults": scenario.raw.get("fault", []),
+        **clocks.failing(compiled, lambda settings: _with(scenario, settings)),
         "sliders": [_told(one, found.columns.get(number)) for number, one in enumerate(sliders)],
         **found.told(),
     }
+
+
+def _choice(choice: Sequence[str], beside: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the control of settings that no other one has."""
+    label, *texts = choice
+    options = [{"text": text, "settings": way} for text, way in zip(texts, ({}, dict(beside)), strict=True)]
+    return {"label": label, "part": "fabric", "ordered": False, "at": 0, "options": options}
 
 
 @dataclass
@@ -129,6 +149,7 @@ class _Found:
     store: dict[bytes, int] = field(default_factory=dict)
     variants: dict[str, Any] = field(default_factory=dict)
     columns: dict[int, list[int]] = field(default_factory=dict)
+    clocks: dict[str, dict[str, Any]] = field(default_factory=dict)
 
     def add(self, parts: Iterable[bytes]) -> list[int]:
         """Keep columns, and return their numbers. Raises OverflowError if that is too much for a page."""
@@ -137,34 +158,40 @@ class _Found:
             raise OverflowError
         return numbers
 
+    def add_variant(self, key: str, compiled: Compiled) -> None:
+        """Keep the columns of a combination, for each tick, and its clocks once."""
+        made = []
+        for one in clocks.fabrics(compiled, packed, _option, _column, self.add):
+            columns, told = one.pop("columns"), json.dumps(one)
+            self.clocks.setdefault(told, {**one, "number": len(self.clocks)})
+            made.append({"columns": columns, "clock": self.clocks[told]["number"]})
+        self.variants[key] = made
+
     def told(self) -> dict[str, Any]:
         """Return them for a page."""
-        common = set.intersection(*(set(one["columns"]) for one in self.variants.values()))
-        others = {
-            key: {**one, "columns": [number for number in one["columns"] if number not in common]}
-            for key, one in self.variants.items()
-        }
+        every = [one for made in self.variants.values() for one in made]
+        common = set.intersection(*(set(one["columns"]) for one in every))
+        for one in every:
+            one["columns"] = [number for number in one["columns"] if number not in common]
         return {
             "common": sorted(common),
-            "variants": others,
+            "variants": self.variants,
+            "clocks": list(self.clocks.values()),
             "starts": [0, *itertools.accumulate(map(len, self.store))],
-            "bytes": base64.b64encode(b"".join(self.store)).decode(),
+            "bytes": base64.b64encode(gzip.compress(b"".join(self.store), mtime=0)).decode(),
         }
 
 
-def _variants(scenario: Scenario, sliders: Sequence[dict[str, Any]], one_moved: bool) -> _Found | None:
-    """Compile all combinations, or those with ``one_moved``; None if they are too much for a page."""
+def _variants(scenario: Scenario, sliders: Sequence[dict[str, Any]]) -> _Found | None:
+    """Compile all combinations; None if they are too much for a page."""
     found, own = _Found(), {at: one["column"] for at, one in enumerate(sliders) if "column" in one}
     try:
         for number, name in own.items():
             compiled = [compile(_with(scenario, one["settings"])) for one in sliders[number]["options"]]
-            found.columns[number] = found.add(_column(name, one) for one in compiled)
+            found.columns[number] = found.add(_column(name, one.arrays[name]) for one in compiled)
         places = [range(len(one["options"])) for at, one in enumerate(sliders) if at not in own]
         others = [one for at, one in enumerate(sliders) if at not in own]
         for choice in itertools.product(*places):
-            moved = sum(at != one["at"] for one, at in zip(others[1:], choice[1:], strict=True))
-            if one_moved and moved > 1:
-                continue
             settings: dict[str, Any] = {}
             for one, at in zip(others, choice, strict=True):
                 settings |= one["options"][at]["settings"]
@@ -172,17 +199,14 @@ def _variants(scenario: Scenario, sliders: Sequence[dict[str, Any]], one_moved: 
                 made = compile(_with(scenario, settings))
             except UserError:
                 continue  # settings that exclude each other have no variant
-            found.variants[",".join(map(str, choice))] = {
-                "columns": found.add(packed(matched(made))),
-                **around(made),
-            }
+            found.add_variant(",".join(map(str, choice)), made)
     except OverflowError:
         return None
     return found
 
 
-def _column(name: str, compiled: Compiled) -> bytes:
-    return column(name, dict(_native.columns())[name], compiled.arrays[name])
+def _column(name: str, value: Any) -> bytes:
+    return column(name, dict(_native.columns())[name], value)
 
 
 def _loads(sliders: Sequence[dict[str, Any]]) -> list[float] | None:
@@ -192,12 +216,13 @@ def _loads(sliders: Sequence[dict[str, Any]]) -> list[float] | None:
 
 
 def _moves(sliders: Sequence[dict[str, Any]], settings: Mapping[str, Any]) -> list[list[int]]:
+    """Return which of the sliders have other settings, each with the number of its option."""
     found = []
     for number, one in enumerate(sliders):
-        now = one["options"][one["at"]]["settings"]
+        every = [option["settings"] for option in one["options"]]
+        now = {path: every[one["at"]].get(path) for way in every for path in way}
         wanted = {path: settings.get(path, value) for path, value in now.items()}
-        places = [at for at, option in enumerate(one["options"]) if option["settings"] == wanted != now]
-        found += [[number, at] for at in places]
+        found += [[number, at] for at, way in enumerate(every) if now != wanted == {**now, **way}]
     return found
 
 
@@ -209,12 +234,11 @@ def _told(slider: dict[str, Any], columns: list[int] | None) -> dict[str, Any]:
 
 
 def _is_only_a_number(compiled: Compiled) -> bool:
-    """Whether another seed changes nothing but itself: no pilot run, and nothing drawn before the run."""
+    """Whether another seed changes nothing but itself: nothing is drawn before the run."""
     scenario = compiled.scenario
     other = packed(compile(_with(scenario, {"seed": scenario.seed + 1})))
     seed = [column("seed", "u64", one) for one in (scenario.seed, scenario.seed + 1)]
-    same = set(packed(compiled)) - {seed[0]} == set(other) - {seed[1]}
-    return same and matched(compiled) is compiled
+    return set(packed(compiled)) - {seed[0]} == set(other) - {seed[1]}
 
 
 def _with(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
@@ -224,26 +248,26 @@ def _with(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
     return build(data, SourceMap(), scenario.base_dir)
 
 
-def _sliders(scenario: Scenario, most: int, measured: bool) -> list[dict[str, Any]]:
-    """Return some options of each control, as many as fit into a number of combinations.
+def _sliders(given: Sequence[dict[str, Any]], most: int, moves: Mapping[int, int]) -> list[dict[str, Any]]:
+    """Return some options of each control, as many as fit into a number of combinations; first of those that
+    a second fabric moves, with the option to which it does.
 
-    A setting that is a column alone makes no combinations. Where each combination has to be ``measured`` by
-    short runs, all settings are there, but only one moves at a time.
+    A setting that is a column alone makes no combinations.
     """
-    given = controls(scenario)
-    own = {} if measured else {at: _OWN[one["label"]] for at, one in enumerate(given) if one["label"] in _OWN}
-    sizes, last = [1] * len(given), lambda at: given[at]["label"] in _OWN
-    for step, at in itertools.product(range(len(_STEPS[True])), sorted(range(len(given)), key=last)):
+    own = {at: _OWN[one["label"]] for at, one in enumerate(given) if one["label"] in _OWN}
+    sizes = [1] * len(given)
+    order = sorted(set(range(len(given))) - set(own), key=lambda at: at not in moves)
+    for step, at in itertools.product(range(len(_STEPS[True])), order):
         options = len(given[at]["options"])
         # What has no order is there as a whole or not at all.
         size = min(options, _STEPS[at == 0][step]) if given[at]["ordered"] else options
         larger = [*sizes[:at], size, *sizes[at + 1 :]]
-        combinations = larger[0] * (1 + sum(larger[1:]) - len(larger[1:])) if measured else math.prod(larger)
-        if at not in own and combinations <= most:
+        if math.prod(larger) <= most:
             sizes = larger
     found = []
     for at, one in enumerate(given):
-        some = [*range(len(one["options"]))] if at in own else _some(one["options"], one["at"], sizes[at])
+        needed = [one["at"], *([moves[at]] if at in moves and sizes[at] > 1 else [])]
+        some = [*range(len(one["options"]))] if at in own else _some(len(one["options"]), sizes[at], needed)
         if len(some) > 1:
             column = {"column": own[at]} if at in own else {}
             options = [one["options"][place] for place in some]
@@ -251,9 +275,11 @@ def _sliders(scenario: Scenario, most: int, measured: bool) -> list[dict[str, An
     return found
 
 
-def _some(options: Sequence[Any], at: int, most: int) -> list[int]:
-    """Return the numbers of the present option and of others, evenly spread."""
-    spread = np.unique(np.linspace(0, len(options) - 1, max(1, most)).round().astype(int)).tolist()
-    if at not in spread:
-        spread[int(np.argmin([abs(one - at) for one in spread]))] = at
+def _some(options: int, most: int, needed: Sequence[int]) -> list[int]:
+    """Return the numbers of the options that are needed and of others, evenly spread."""
+    spread = np.unique(np.linspace(0, options - 1, max(1, most)).round().astype(int)).tolist()
+    for at in needed:
+        if at not in spread:
+            others = [place for place, one in enumerate(spread) if one not in needed]
+            spread[min(others, key=lambda place: abs(spread[place] - at))] = at
     return sorted(spread)

@@ -188,20 +188,7 @@ def matched(compiled: Compiled) -> Compiled:
     guess = np.full(compiled.graph.links, 5, np.int64)
     for _ in range(2):
         pilot = compiled.beside(guess)
-        options = {
-            **options_of(pilot),
-            "precision": 0.05,
-            "packets": 0,
-            "drain": False,
-            "flows": 0,
-            "trace": 0,
-            "watched": [],
-        }
-        duration_ps, warmup_ps = pilot.scenario.run.duration_ps // 4, pilot.scenario.run.warmup_ps
-        options["until"] = max(1, pilot.grain_ticks(duration_ps))
-        if warmup_ps != "auto":
-            options["warmup"] = pilot.grain_ticks(min(int(warmup_ps), duration_ps // 2))
-        native = _simulate(pilot, options, None)
+        native = _simulate(pilot, {**options_of(pilot), **pilot_options(pilot)}, None)
         if native["end_reason"] == "interrupted":
             raise _InterruptedError(pilot, native)
         found = _reverse_tenths(native, pilot)
@@ -209,6 +196,23 @@ def matched(compiled: Compiled) -> Compiled:
             return pilot
         guess = found
     return compiled.beside(guess)
+
+
+def pilot_options(compiled: Compiled) -> dict[str, Any]:
+    """Return the options of a short run that differ from those of the scenario."""
+    duration_ps, warmup_ps = compiled.scenario.run.duration_ps // 4, compiled.scenario.run.warmup_ps
+    options: dict[str, Any] = {
+        "precision": 0.05,
+        "packets": 0,
+        "drain": False,
+        "flows": 0,
+        "trace": 0,
+        "watched": [],
+        "until": max(1, compiled.grain_ticks(duration_ps)),
+    }
+    if warmup_ps != "auto":
+        options["warmup"] = compiled.grain_ticks(min(int(warmup_ps), duration_ps // 2))
+    return options
 
 
 def _reverse_tenths(native: dict[str, Any], compiled: Compiled) -> NDArray[np.int64]:

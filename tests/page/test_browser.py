@@ -454,6 +454,7 @@ def test_a_link_opens_the_same_again(chromium: Browser, tab: Tab) -> None:
     tab.until(f"{QUIET} && document.querySelector('#text pre').textContent.includes('load = 0.04')")
     tab.click("#link")
     tab.until("location.hash.startsWith('#state=')")
+    tab.until("document.querySelector('#status').innerText.includes('behind its address')")
     other = chromium.tab()
     other.open(tab.js("location.href"))
     assert other.text("#title") == "Mine"

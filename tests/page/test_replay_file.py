@@ -150,6 +150,20 @@ def test_the_controls_of_the_page_work_in_a_file(alone: Tab, tmp_path: Path) -> 
     assert tab.js("document.querySelector('#save-replay').hidden")
 
 
+def test_the_address_of_a_file_shows_its_moment_again(alone: Tab, tmp_path: Path) -> None:
+    out = tmp_path / "mine.html"
+    replayed(written(tmp_path, "mine.toml", BUSY), "--out", out)
+    tab = opened(alone, out)
+    for _ in range(3):
+        tab.click("#player [aria-label='One step on']")
+    show(tab, "use")
+    tab.until("location.hash.startsWith('#state=')")
+    now = tab.js("laboratory.player.now")
+    tab.js("location.reload()")
+    tab.until("document.documentElement?.dataset.ready === 'yes' && document.body.dataset.view === 'use'")
+    assert tab.js("laboratory.player.now") == pytest.approx(now, abs=1)
+
+
 def test_a_run_that_deadlocked_plays_its_end(alone: Tab, tmp_path: Path) -> None:
     out = tmp_path / "dead.html"
     replayed(SCENARIOS / "teaching-torus-deadlock.toml", "--out", out, code=3)

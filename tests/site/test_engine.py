@@ -3,27 +3,26 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import importlib
 import json
 import shutil
 import subprocess
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from fabriloom import Results, _native, curve, load
+from fabriloom import _native, curve, load
 from fabriloom.compile import compile
 from fabriloom.page.choices import controls
 from fabriloom.page.recording import names_of, outages, recording
 from fabriloom.results.limit import seems_to_keep_up
 from fabriloom.simulate import matched, options_of, rows_of, run
-from page.browser import PROGRAM, Browser, Tab, browser
+from page.browser import Browser
 
-ROOT = Path(__file__).resolve().parents[2]
-SITE = ROOT / "docs" / "site"
+from .pages import ROOT, SITE, agrees, move, opened
+
 SCENARIOS = {
     "switched": "teaching-head-of-line",
     "cut_through": "teaching-pause",
@@ -33,29 +32,6 @@ SCENARIOS = {
     "faults": "teaching-cut-worm",
 }
 EDGES = {"routing.variant": "no-edge-transit"}
-
-
-@pytest.fixture(scope="module")
-def packed() -> Any:
-    """The packer, which is a part of the site and not of the package."""
-    sys.path.insert(0, str(SITE))
-    yield importlib.import_module("packed")
-    sys.path.remove(str(SITE))
-
-
-@pytest.fixture(scope="session")
-def wasm() -> Path:
-    """The engine of these sources, where one has been built before: the first time takes minutes."""
-    if shutil.which("node") is None:
-        pytest.skip("no node here: the engine for browsers is not run")
-    sys.path.insert(0, str(SITE))
-    engine = importlib.import_module("engine")
-    sys.path.remove(str(SITE))
-    if not engine.file().is_file():
-        pytest.skip("no engine for browsers here: make test-site builds one")
-    built = engine.build()
-    assert isinstance(built, Path), built
-    return built
 
 
 @pytest.mark.parametrize("name", SCENARIOS.values(), ids=SCENARIOS)
@@ -106,51 +82,70 @@ def test_what_is_packed_is_found_again(packed: Any) -> None:
     assert found["b"].tolist() == []
 
 
-def parts_of(lab: dict[str, Any], place: list[int]) -> list[bytes]:
+def parts_of(lab: dict[str, Any], place: list[int], tenths: Any) -> list[bytes]:
     """The columns that a page gives to the engine, as its script chooses them, with a name for each."""
-    data, starts, sliders = base64.b64decode(lab["bytes"]), lab["starts"], lab["sliders"]
+    data, starts = gzip.decompress(base64.b64decode(lab["bytes"])), lab["starts"]
+    sliders, clocks = lab["sliders"], lab["clocks"]
+
+    def parts(numbers: list[int]) -> dict[bytes, bytes]:
+        found = [data[starts[number] : starts[number + 1]] for number in numbers]
+        return {part[16 : 16 + part[0]]: part for part in found}
+
     own = [one["columns"][at] for one, at in zip(sliders, place, strict=True) if "columns" in one]
     key = ",".join(str(at) for one, at in zip(sliders, place, strict=True) if "columns" not in one)
-    found = {}
-    for number in [*lab["common"], *lab["variants"][key]["columns"], *own]:
-        part = data[starts[number] : starts[number + 1]]
-        found[part[16 : 16 + part[0]]] = part
+    fabrics = lab["variants"][key]
+    if tenths is None:
+        return sorted(parts([*lab["common"], *fabrics[0]["columns"], *own]).values())
+    present = set(tenths.tolist())
+    fabric = next(one for one in fabrics if all(clocks[one["clock"]]["factors"][k] for k in present))
+    clock = clocks[fabric["clock"]]
+    tables, factors = [parts(numbers) for numbers in clock["tables"]], np.array(clock["factors"])
+    found = parts([*lab["common"], *fabric["columns"], *own])
+    for name in tables[0]:
+        rows = np.array(
+            [np.frombuffer(table[name], "<u4", len(tenths), 16 + -(-len(name) // 8) * 8) for table in tables]
+        )
+        chosen = rows[tenths, np.arange(len(tenths))] * factors[tenths]
+        found[name] = importlib.import_module("packed").column(name.decode(), "u32", chosen)
     return sorted(found.values())
 
 
 @pytest.mark.parametrize(
-    ("name", "one", "labels"),
+    ("name", "labels"),
     [
-        ("teaching-torus-deadlock", True, ("Link rate", "Arbiter", "Routing")),
-        ("teaching-credit-loop", False, ("Cycle", "Arbiter", "Routing")),
-        ("sci-ring-8", False, ("Link rate", "Retry delay", "Phases")),
+        ("teaching-torus-deadlock", ("Link rate", "Arbiter", "Routing")),
+        ("teaching-credit-loop", ("Cycle", "Arbiter", "Routing", "Lanes")),
+        ("sci-ring-8", ("Link rate", "Retry delay", "Phases")),
     ],
 )
-def test_what_the_sliders_say_is_what_is_compiled(
-    name: str, one: bool, labels: tuple[str, ...], packed: Any
-) -> None:
+def test_what_the_sliders_say_is_what_is_compiled(name: str, labels: tuple[str, ...], packed: Any) -> None:
     """Some of the positions, also far from those of the file, and the file itself."""
     scenario = load(ROOT / f"scenarios/{name}.toml").alone()
-    lab = packed.laboratory(scenario)
-    assert lab["one"] == one
+    shown = importlib.import_module("gallery")._beside(Path(f"{name}.toml"))
+    lab = packed.laboratory(scenario, **shown)
     sliders = {slider["label"]: slider for slider in lab["sliders"]}
     assert {"Offered load", "Packet length", *labels} <= sliders.keys()
     assert len(lab["loads"]) == len(sliders["Offered load"]["texts"]) >= 6
     assert lab["starts"][-1] < packed.MOST_BYTES
+    assert lab["seed"] == scenario.seed
     options = {control["label"]: control["options"] for control in controls(scenario)}
+    if "choice" in shown:
+        options[shown["choice"][0]] = packed._choice(**shown)["options"]
     now, random = [slider["at"] for slider in lab["sliders"]], np.random.default_rng(1)
-    assert parts_of(lab, now) == sorted(packed.packed(matched(compile(scenario))))
+
+    def is_compiled(place: list[int], settings: dict[str, Any]) -> None:
+        compiled = matched(compile(packed._with(scenario, settings)))
+        tenths = None if compiled.technology.flow_control != "matched" else compiled.times.beside
+        assert parts_of(lab, place, tenths) == sorted(packed.packed(compiled)), settings
+
+    is_compiled(now, {})
     for _ in range(6):
         place = [int(random.integers(len(slider["texts"]))) for slider in lab["sliders"]]
-        if one:
-            moved = int(random.integers(1, len(place)))
-            place = [at if n in (0, moved) else now[n] for n, at in enumerate(place)]
         settings: dict[str, Any] = {}
         for slider, at in zip(lab["sliders"], place, strict=True):
             texts = {option["text"]: option["settings"] for option in options[slider["label"]]}
             settings |= texts[slider["texts"][at]]
-        compiled = compile(packed._with(scenario, settings))
-        assert parts_of(lab, place) == sorted(packed.packed(matched(compiled))), settings
+        is_compiled(place, settings)
 
 
 def test_a_large_scenario_is_left_out(packed: Any, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -200,46 +195,6 @@ def test_the_player_gets_the_same_packets(name: str, newest: bool, packed: Any, 
     assert found["outages"] == outages(compiled, expected)
 
 
-@pytest.fixture(scope="module")
-def running() -> Iterator[Browser]:
-    if PROGRAM is None:
-        pytest.skip("no Chromium here: the page is not looked at in a browser")
-    with browser() as one:
-        yield one
-
-
-def opened(name: str, running: Browser, wasm: Path, folder: Path) -> Tab:
-    """The page of a scenario, from a disk, as a reader opens it."""
-    gallery = importlib.import_module("gallery")
-    (folder / "replays").mkdir()
-    gallery.write_scripts(wasm, folder / "replays")
-    gallery._frame(ROOT / f"scenarios/{name}.toml", folder, True)
-    tab = running.tab()
-    tab.open((folder / f"replays/{name}.html").as_uri())
-    return tab
-
-
-def move(tab: Tab, label: str, to: int, within: str = "#try") -> None:
-    """Move a slider, and wait for the run."""
-    tab.js(
-        "(() => { globalThis.trying = null;"
-        f" const one = document.querySelector('{within} [data-label=\"{label}\"] :is(select, input)');"
-        f" one.value = {to}; one.dispatchEvent(new Event('input', {{ bubbles: true }})); }})()"
-    )
-    tab.until("globalThis.trying")
-
-
-def agrees(found: dict[str, Any], results: Results) -> None:
-    """The numbers of the page are those of a run here."""
-    latency = results.summary["latency_ns"]
-    assert found["packets"] == results.summary["packets"]["measured"]
-    assert found["accepted"] == pytest.approx(results.summary["accepted_mbytes_per_s"])
-    wanted = {"mean": "mean", "median": "p50", "p99": "p99", "longest": "max"}
-    assert {mine: found[mine] for mine in wanted} == pytest.approx(
-        {m: latency[of] for m, of in wanted.items()}
-    )
-
-
 def test_a_page_runs_what_its_sliders_say(packed: Any, wasm: Path, running: Browser, tmp_path: Path) -> None:
     """The numbers of another position are those of its scenario."""
     name = "teaching-torus-deadlock"
@@ -248,10 +203,11 @@ def test_a_page_runs_what_its_sliders_say(packed: Any, wasm: Path, running: Brow
     tab.until("globalThis.trying")
     assert tab.js("document.querySelector('.ended .chip').textContent") == "deadlocked"
     move(tab, "Link rate", 2)
+    rate = tab.js("document.querySelector('[data-label=\"Link rate\"] option:checked').textContent")
     move(tab, "Routing", 1)
-    rate = tab.js("document.querySelector('[data-label=\"Link rate\"] select').value")
-    assert rate == "1", "where runs are measured first, one setting at a time differs from the file"
-    agrees(tab.js("trying[0]"), run(load(ROOT / f"scenarios/{name}.toml").with_settings(EDGES)))
+    faster = {**EDGES, "technology.link_rate": rate}
+    agrees(tab.js("trying[0]"), run(load(ROOT / f"scenarios/{name}.toml").with_settings(faster)))
+    move(tab, "Link rate", 1)
     move(tab, "Routing", 0)
     tab.click("#beside")
     tab.until("trying?.length === 2")
@@ -275,14 +231,15 @@ def test_two_fabrics_and_a_curve_are_run_in_a_page(
     move(tab, "Arbiter", 4, "#second")
     move(tab, "Packet length", 1)
     shared = {"traffic.length": tab.text("[data-label='Packet length'] option:checked")}
-    both = [shared, {**shared, "technology.arbiter": "oldest-first"}]
+    cure = {"technology.lanes": 2, "routing.lane_choice": "dateline"}
+    both = [shared, {**shared, **cure, "technology.arbiter": "oldest-first"}]
     for found, settings in zip(tab.js("trying"), both, strict=True):
         agrees(found, run(scenario.with_settings(settings)))
     assert tab.js("laboratory.player.views().filter((view) => view.recording).length") == 2
-    assert tab.text(".side[data-side='1'] h2 .name") == "Arbiter: oldest-first"
+    assert tab.text(".side[data-side='1'] h2 .name") == "Arbiter: oldest-first, Lanes: two, with a dateline"
     tab.click("#curve")
     tab.until(
-        "document.querySelector('#stop').hidden && /^11 of/.test(document.querySelector('#tried').innerText)"
+        "document.querySelector('#stop').hidden && /^6 of/.test(document.querySelector('#tried').innerText)"
     )
     points = tab.js("laboratory.state.points")
     for settings, line in zip(both, points, strict=True):

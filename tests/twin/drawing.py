@@ -292,11 +292,12 @@ def rings(seed: int) -> Table:
         "in_order": dice.choice([True, False, "ports", "terminals", "but-requests"]),
         "phases": dice.choice([True, False]),
         "bandwidth_allocation": dice.choice([True, False, "ports", "terminals"]),
-        "retry.delay": dice.choice(["0 ns", "1 us"]),
+        "retry": {
+            "delay": dice.choice(["0 ns", "1 us"]),
+            "order": dice.choice(["first", "ready", "new-first"]),
+        },
     }
     technology = {"preset": dice.choice(RINGS), **_some(dice, 0.2, settings), **dice.choice(OTHER_RINGS)}
-    if "retry.delay" in technology:
-        technology["retry"] = {"delay": technology.pop("retry.delay")}
     traffic: Table = {
         "pattern": "uniform",
         "length": dice.choice(["16 B", "16 B", "64 B", "64 B", "256 B"]),

@@ -28,6 +28,7 @@ CASES: dict[str, dict[str, Any]] = {
     "one rejected packet holds new ones back": {"technology": {"rejected": 1}},
     "a place is free when its packet has left": {"technology": {"hold_until": "sent"}},
     "busied packets before new ones": {"technology": {"retry": {"order": "first"}}},
+    "all new packets before busied ones": {"technology": {"retry": {"order": "new-first"}}},
     "delay at the responder": {"technology": {"retry": {"at": "responder"}}},
     "cables of 10 m": {"technology": {"cable_length": "10 m"}},
     "with responses": {"transaction": "nwrite"},
@@ -42,6 +43,10 @@ CASES: dict[str, dict[str, Any]] = {
     "one ring alone, busied packets before new ones": {
         "alone": True,
         "technology": {"retry": {"order": "first"}},
+    },
+    "one ring alone, all new packets before busied ones": {
+        "alone": True,
+        "technology": {"retry": {"order": "new-first"}},
     },
 }
 """Description of each change, and its settings."""

@@ -20,6 +20,20 @@ CASES: dict[str, dict[str, Any]] = {
     "the same, four of them hold new ones back": {
         "technology": {"retry": {"order": "ready"}, "requests_out": 4, "rejected": 4}
     },
+    "all new packets before busied ones": {"technology": {"retry": {"order": "new-first"}}},
+    "the same, six packets in flight": {"technology": {"retry": {"order": "new-first"}, "in_flight": 6}},
+    "NWRITE64, with phases and four places, new packets first until six busied ones wait": {
+        "transaction": "nwrite",
+        "technology": {
+            "preset": "scinet",
+            "phases": True,
+            "hold_until": "sent",
+            "requests_out": 4,
+            "responses_out": 4,
+            "rejected": 6,
+            "retry": {"order": "new-first"},
+        },
+    },
     "four places": {"technology": {"requests_out": 4}},
     "sixteen places": {"technology": {"requests_out": 16}},
     "six packets in flight": {"technology": {"in_flight": 6}},
@@ -47,7 +61,10 @@ LATENCIES = {
     "first-grade": (networks.FIRST_GRADE, 425),
     "second-grade": (networks.SECOND_GRADE, 425),
     "ringlet switch, full": (networks.RINGLET_SWITCH, 500),
+    "long rings, full": (networks.LONG_2, 500),
     "ringlet Omega, full": (networks.OMEGA, 500),
+    "first-grade, full": (networks.FIRST_GRADE, 500),
+    "second-grade, full": (networks.SECOND_GRADE, 500),
 }
 """Network, and the last input step before saturation in the chapter, or the largest input."""
 HEADER = (

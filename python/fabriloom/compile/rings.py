@@ -361,7 +361,7 @@ def _protocol(tech: RingTechnology, tick: Ps) -> Arrays:
         "ring_retry_strategy": number("retry", tech.retry_strategy),
         "ring_retry_delay_ticks": tech.retry_delay_ps // tick,
         "ring_retry_at_responder": int(tech.retry_at == "responder"),
-        "ring_retry_first": int(tech.retry_order == "first"),
+        "ring_retry_order": number("retry_order", tech.retry_order),
         "ring_response_first": int(tech.response_priority),
         "ring_interface_occupied": int(tech.interface_occupied),
         "ring_timeout_ticks": tech.timeout_ps // tick,

@@ -127,9 +127,8 @@ def _run(
     """Run one packet per pair, ``apart`` ticks from each other; returns their latencies in ticks."""
     terminals = int(arrays["terminals"])
     senders, pairs = np.unique(source, return_counts=True)
-    turn = (
-        2 * int(pairs.max()) + len(senders) + 2
-    )  # a wait begins when a packet has left, sooner than ``apart``
+    # A wait begins when a packet has left, which is sooner than ``apart`` after the one before.
+    turn = 2 * int(pairs.max()) + len(senders) + 2
     queues = [number("port_choice", choice) for choice in ("shortest-queue", "first-free")]
     # A list begins at once, so each has a first packet that is not looked at; its wait is the source's turn.
     begin = np.concatenate(([0], np.cumsum(pairs)[:-1]))

@@ -16,7 +16,7 @@ from fabriloom.technology.model import LEAST_CHARACTER_PS, MOST_CABLE_PS, Ps, Ra
 Forwarding = Literal["store-and-forward", "cut-through"]
 HoldUntil = Literal["sent", "echo"]
 RetryStrategy = Literal["constant", "linear", "exponential"]
-RetryOrder = Literal["first", "ready"]
+RetryOrder = Literal["first", "ready", "new-first"]
 RetryAt = Literal["requester", "responder"]
 Transaction = Literal["nwrite", "dmove", "nread", "lock"]
 WhenFull = Literal["busy", "pass"]

@@ -119,8 +119,8 @@ with_programs! {
         ring_retry_delay_ticks: u64,
         /// 1: the responder delays the busy echo; 0: the requester waits after it.
         ring_retry_at_responder: u8,
-        /// 1: packets that are sent again precede new ones; 0: the one that was ready first.
-        ring_retry_first: u8,
+        /// Which of a station's packets is first if some of them have been sent before, one of [`retry_order`].
+        ring_retry_order: u8,
         /// 1: responses precede requests that were ready earlier.
         ring_response_first: u8,
         /// 1: an interface handles one packet at a time in each direction; 0: any number.

@@ -143,6 +143,16 @@ codes! {
         EXPONENTIAL = 2,
     }
 
+    /// Which of a station's packets is first if some of them have been sent before.
+    retry_order {
+        /// The one that was ready first.
+        READY = 0,
+        /// One that has been sent before.
+        FIRST = 1,
+        /// One that has not.
+        NEW_FIRST = 2,
+    }
+
     /// What a fault of a link does; on rings only the first two.
     fault_kind {
         /// The link is down: everything on it is lost.

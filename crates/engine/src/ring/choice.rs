@@ -3,7 +3,7 @@
 use super::links::holds;
 use super::parts::Entry;
 use super::state::{REQUEST, RESPONSE, Rings};
-use crate::fabric::{NONE, stations};
+use crate::fabric::{NONE, retry_order, stations};
 use crate::kernel::Time;
 use crate::kernel::slab::Queue;
 
@@ -60,7 +60,12 @@ impl Rings {
     #[inline]
     fn turn(&self, entry: u32, again: bool) -> Turn {
         let (f, it) = (&self.fabric, &self.entries[entry]);
-        (f.ring_response_first != 0 && !it.is.response(), f.ring_retry_first != 0 && !again, it.order())
+        let gives_way = match f.ring_retry_order {
+            retry_order::FIRST => !again,
+            retry_order::NEW_FIRST => again,
+            _ => false,
+        };
+        (f.ring_response_first != 0 && !it.is.response(), gives_way, it.order())
     }
 
     /// Returns the first packet to be sent again that is ready and may start.

@@ -253,9 +253,9 @@ impl Network {
         // None of them stays behind now.
         self.has_long = false;
         if self.paced {
-            self.follow::<true>(NONE)
+            self.follow::<true>(NONE);
         } else {
-            self.follow::<false>(NONE)
+            self.follow::<false>(NONE);
         }
         self.has_long = true;
     }

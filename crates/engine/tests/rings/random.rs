@@ -1,7 +1,7 @@
 //! Properties of every network of rings: nothing is lost, duplicated or overtakes, and no FIFO overflows.
 
 use crate::build::{network, run, send};
-use fabriloom_engine::fabric::{Fabric, retry, stations, transaction};
+use fabriloom_engine::fabric::{Fabric, retry, retry_order, stations, transaction};
 use fabriloom_engine::kernel::random::{Family, Stream, streams};
 use fabriloom_engine::run::{End, Simulation};
 
@@ -20,7 +20,7 @@ pub fn random(seed: u64) -> Fabric {
     f.ring_phases = flag(&mut draw);
     f.ring_allocation = draw.below(u32::from(stations::TERMINALS) + 1) as u8;
     f.ring_retry_at_responder = flag(&mut draw);
-    f.ring_retry_first = flag(&mut draw);
+    f.ring_retry_order = draw.below(u32::from(retry_order::LAST) + 1) as u8;
     f.ring_response_first = flag(&mut draw);
     f.ring_interface_occupied = flag(&mut draw);
     f.ring_retry_strategy = draw.below(u32::from(retry::EXPONENTIAL) + 1) as u8;

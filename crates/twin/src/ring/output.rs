@@ -1,5 +1,6 @@
 //! The units that a station puts on its link: passing units, its own echoes, its own packets.
 
+use fabriloom_engine::fabric::retry_order;
 use fabriloom_engine::kernel::Time;
 
 use super::parts::{Kind, Outgoing, Sending, Sent, Symbol, Unit, What};
@@ -138,8 +139,12 @@ impl Rings<'_> {
     fn turn(&self, packet: &Outgoing) -> impl Ord + use<> {
         let kind = packet.sent.kind;
         let gives_way = self.fabric.ring_response_first == 1 && kind == Kind::Request;
-        let is_new = self.fabric.ring_retry_first == 1 && !packet.tried;
-        (gives_way, is_new, packet.ready, kind, packet.entry)
+        let behind = match self.fabric.ring_retry_order {
+            retry_order::FIRST => !packet.tried,
+            retry_order::NEW_FIRST => packet.tried,
+            _ => false,
+        };
+        (gives_way, behind, packet.ready, kind, packet.entry)
     }
 
     /// Whether a packet in a transmit queue may start.

@@ -5,7 +5,9 @@
 //! of 6 B of data has 8 symbols, a header alone 5, an echo 3. A packet dispatched at 0 is ready at 18.
 
 use crate::scenarios::rings::{Stop, rings};
-use fabriloom_engine::fabric::{Fabric, arrival, check, fault_kind, retry, stations, target, transaction};
+use fabriloom_engine::fabric::{
+    Fabric, arrival, check, fault_kind, retry, retry_order, stations, target, transaction,
+};
 use fabriloom_twin::{RingTwinRun, run_rings};
 
 const T: Stop = Stop::Terminal;
@@ -253,10 +255,11 @@ fn retries() {
 }
 
 /// Five packets for one place that is taken until 1047. The second, started at 34, is known to be busied at 68, so the
-/// fourth still starts at 66; whether the fifth does at 82 depends on the order, and on how many may wait.
+/// fourth still starts at 66; whether the fifth, ready before 68 or after it, does at 82 depends on the order, and on how
+/// many may wait.
 #[test]
 fn what_was_busied_goes_first_or_waits() {
-    let fifth = |first: u8, delay, rejected| {
+    let fifth = |order: u8, delay, rejected, later| {
         let mut f = rings(&[vec![T, T]]);
         f.terminal_transaction.fill(transaction::MOVE);
         f.terminal_transactions.fill(5);
@@ -264,16 +267,20 @@ fn what_was_busied_goes_first_or_waits() {
         f.station_in_flight.fill(8);
         f.station_rejected.fill(rejected);
         f.terminal_access_ticks[1] = 1000;
-        (f.ring_retry_delay_ticks, f.ring_retry_first) = (delay, first);
-        send_list(&mut f, &[&[(1, 6, 0); 5], &[]]);
+        (f.ring_retry_delay_ticks, f.ring_retry_order) = (delay, order);
+        let mut packets = [(1, 6, 0); 5];
+        packets[3].2 = later;
+        send_list(&mut f, &[&packets, &[]]);
         let started: Vec<i64> = times(&run(&f)).iter().map(|times| times.0).collect();
         assert_eq!(started.len(), 5);
         *started.iter().max().expect("five packets")
     };
-    assert_eq!(fifth(0, 0, 8), 82);
-    assert!(fifth(1, 0, 8) > 1000, "three that are sent again leave no gap on the link");
-    assert_eq!(fifth(1, 16, 8), 82, "none is ready again before 84");
-    assert!(fifth(0, 16, 1) > 82);
+    assert_eq!(fifth(retry_order::READY, 0, 8, 0), 82);
+    assert!(fifth(retry_order::FIRST, 0, 8, 0) > 1000, "three that are sent again leave no gap on the link");
+    assert_eq!(fifth(retry_order::FIRST, 16, 8, 0), 82, "none is ready again before 84");
+    assert!(fifth(retry_order::READY, 16, 1, 0) > 82);
+    assert_eq!(fifth(retry_order::READY, 0, 8, 20), 98, "the second was ready again before it");
+    assert_eq!(fifth(retry_order::NEW_FIRST, 0, 8, 20), 82);
 }
 
 /// The latency from the host to the link, 7 or 50, is that of a pipeline, or occupies the interface.

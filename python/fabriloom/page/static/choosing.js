@@ -1,5 +1,6 @@
 // Choosing scenarios, from the list or from files, and examining them.
 import { showControls } from "./controls.js";
+import { toggled } from "./faults.js";
 import { player, showFabrics } from "./playing.js";
 import { buttons, leave, replaySoon, showWhen } from "./running.js";
 import { $, chosen, complain, element, entryOf, nameOf, post, remember, specOf, state, status } from "./state.js";
@@ -62,11 +63,7 @@ const change = async (side, name, value) => {
 const settingsOf = (side) => (side ? state.beside : state.first).settings;
 
 // A cable fails from the shown moment on; one that has failed works again.
-export const fail = (cable, side) => {
-  const faults = settingsOf(side).fault ?? state.looked[side].faults;
-  const others = faults.filter((one) => ![cable, cable.replace(/^(.*)>(.*?)(#\d+)?$/, "$2>$1$3")].includes(one.cable));
-  return change(side, "fault", others.length < faults.length ? others : [...faults, { cable, at: `${Math.round(player.now)} ns` }]);
-};
+export const fail = (cable, side) => change(side, "fault", toggled(settingsOf(side).fault ?? state.looked[side].faults, cable, player.now));
 
 // Two switches get a cable more; one that was added by hand goes.
 export const join = (one, other, side) => {

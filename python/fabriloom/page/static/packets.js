@@ -25,6 +25,8 @@ export class Packets {
 
   load(data) {
     this.recording = new Recording(data, this.fabric.links);
+    // What was shown is of the recording before.
+    this.shown = [];
     this.over = null;
     this.fabric.place.append(this.canvas);
     if (this.drawing !== this.fabric.drawn) {

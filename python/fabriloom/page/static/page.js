@@ -3,7 +3,7 @@ import { choose, fail, join, load, look, putBeside } from "./choosing.js";
 import { connect } from "./hearing.js";
 import { cards, further, listenToStage, player } from "./playing.js";
 import { begin, buttons, replay, runAt, showWhen, stop } from "./running.js";
-import { saveReplay } from "./saving.js";
+import { saveReplay } from "./replay_file.js";
 import { $, busy, complain, fromAddress, get, kept, shareable, specOf, state, status } from "./state.js";
 import { charts } from "./viewing.js";
 
@@ -43,19 +43,29 @@ const listenToDrops = () => {
   addEventListener("drop", (event) => { event.preventDefault(); over = 0; veil(0); load(event.dataTransfer.files); });
 };
 
+// A server has an address of its own, but any laboratory can open the state.
+const WHERE = "It opens this choice while this laboratory runs. Elsewhere, start `fabriloom page` and put the part from #state= behind its address.";
+
 // The state of the page as a link that opens it again.
 const share = async () => {
   const address = shareable({ first: state.first, beside: state.beside });
   if (!address) { complain("The scenario is too long for a link; save it as a file."); return; }
   history.replaceState(null, "", address);
-  try { await navigator.clipboard.writeText(location.href); status("The link is copied; it opens the current choice."); } catch { status("The link is in the address bar."); }
+  try { await navigator.clipboard.writeText(location.href); status(`The link is copied. ${WHERE}`); } catch { status(`The link is in the address bar. ${WHERE}`); }
+};
+
+// What the address of the page says, if it is one of a laboratory.
+const ofAddress = () => {
+  const { first, beside } = fromAddress();
+  if (!first) return {};
+  return { first, beside, loaded: first.text ? { file: first.file, text: first.text, files: first.files } : undefined };
 };
 
 const start = async () => {
   listenToPanel();
   listenToReplay();
   listenToDrops();
-  const memory = { ...kept(), ...fromAddress() };
+  const memory = { ...kept(), ...ofAddress() };
   try { state.shelf = await get("api/shelf"); } catch (error) { complain(error.message); return; }
   state.first = memory.first ?? specOf(state.shelf[0].name);
   state.beside = memory.beside ?? null;

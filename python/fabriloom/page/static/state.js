@@ -64,16 +64,16 @@ const bytes = (text) => Array.from(new TextEncoder().encode(text), (byte) => Str
 // The address that opens a state again; null if it would be too long.
 export const shareable = (state) => {
   const packed = btoa(bytes(JSON.stringify(state))).replace(/\+/g, "-").replace(/\//g, "_").replace(/=+$/, "");
-  return packed.length > LONGEST ? null : `${location.pathname}${location.search}#state=${packed}`;
+  return packed.length > LONGEST ? null : `#state=${packed}`;
 };
 
+// The state in the address; an empty one if there is none.
 export const fromAddress = () => {
   const packed = /#state=([\w-]+)/.exec(location.hash)?.[1];
   if (!packed) return {};
   try {
     const plain = Uint8Array.from(atob(packed.replace(/-/g, "+").replace(/_/g, "/")), (c) => c.charCodeAt(0));
-    const { first, beside } = JSON.parse(new TextDecoder().decode(plain));
-    return { first, beside, loaded: first?.text ? { file: first.file, text: first.text, files: first.files } : undefined };
+    return JSON.parse(new TextDecoder().decode(plain)) ?? {};
   } catch { return {}; }
 };
 

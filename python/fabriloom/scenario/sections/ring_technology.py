@@ -19,7 +19,7 @@ from fabriloom.scenario.fields import (
     setting,
 )
 from fabriloom.scenario.sections.technology import RingPreset
-from fabriloom.technology.rings import Ordered, Payloads, RingFaultStops, Stations, WhenFull
+from fabriloom.technology.rings import Ordered, Payloads, RetryOrder, RingFaultStops, Stations, WhenFull
 from fabriloom.topology.kinds import RINGS, NetworkKind
 
 Places = Annotated[int, Field(ge=1, le=65535)]
@@ -33,8 +33,9 @@ class Retry(Section):
         "Delay before the r-th retry. constant: delay; linear: r × delay; exponential: 2^(r-1) × delay"
     )
     delay_ps: TimePs | None = optional("Delay before the first retry")
-    order: Literal["first", "ready"] | None = optional(
-        "first: a retry is sent before all new packets; ready: after the packets that were ready before it"
+    order: RetryOrder | None = optional(
+        "first: a retry is sent before all new packets; ready: after the packets that were ready before it; "
+        "new-first: after all new packets that are ready"
     )
     at: Literal["requester", "responder"] | None = optional(
         "Who waits for the delay: the requester before the retry, or the responder before its busy echo"

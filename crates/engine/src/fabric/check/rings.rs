@@ -1,7 +1,9 @@
 //! Checks of ring networks: stations, rings, ports, buses and their routes.
 
 use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known};
-use crate::fabric::{Fabric, PASS, ROUTE_BLOCK, arrival, is_open, retry, stations, transaction, when_full};
+use crate::fabric::{
+    Fabric, PASS, ROUTE_BLOCK, arrival, is_open, retry, retry_order, stations, transaction, when_full,
+};
 
 /// Limit of the places of a queue, and of other things that are counted one by one.
 const MOST_PLACES: u32 = 1 << 16;
@@ -87,7 +89,6 @@ fn protocol(f: &Fabric) -> Checked {
         ("ring_hold_until_echo", f.ring_hold_until_echo),
         ("ring_phases", f.ring_phases),
         ("ring_retry_at_responder", f.ring_retry_at_responder),
-        ("ring_retry_first", f.ring_retry_first),
         ("ring_response_first", f.ring_response_first),
         ("ring_interface_occupied", f.ring_interface_occupied),
         ("ring_separate_buses", f.ring_separate_buses),
@@ -97,6 +98,7 @@ fn protocol(f: &Fabric) -> Checked {
     known("ring_in_order", &[f.ring_in_order], stations::LAST)?;
     known("ring_allocation", &[f.ring_allocation], stations::TERMINALS)?;
     known("ring_retry_strategy", &[f.ring_retry_strategy], retry::LAST)?;
+    known("ring_retry_order", &[f.ring_retry_order], retry_order::LAST)?;
     known("ring_when_full", &[f.ring_when_full], when_full::LAST)?;
     between("ring_slot_symbols", &[f.ring_slot_symbols], 0, MOST_SLOT_SYMBOLS, "at most 2^24 symbols")?;
     between("ring_token_symbols", &[f.ring_token_symbols], 0, MOST_SLOT_SYMBOLS, "at most 2^24 symbols")?;

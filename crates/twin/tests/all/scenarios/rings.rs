@@ -1,7 +1,7 @@
 //! Networks of rings built by hand, ring by ring, and at random.
 
 use fabriloom_engine::fabric::{
-    Fabric, NONE, PASS, ROUTE_BLOCK, arrival, check, is_open, retry, stations, when_full,
+    Fabric, NONE, PASS, ROUTE_BLOCK, arrival, check, is_open, retry, retry_order, stations, when_full,
 };
 use fabriloom_engine::kernel::Time;
 
@@ -271,7 +271,7 @@ fn take_in_rows(f: &mut Fabric, controllers: u32) {
 /// Draws the priorities, and what waits at an interface.
 fn orders(f: &mut Fabric, draw: &mut Draw) {
     fill(&mut f.station_rejected, draw, &[1, 1, 2, 8]);
-    f.ring_retry_first = u8::from(draw.chance(50));
+    f.ring_retry_order = draw.pick(&[retry_order::READY, retry_order::FIRST, retry_order::NEW_FIRST]);
     f.ring_response_first = u8::from(draw.chance(50));
     f.ring_interface_occupied = u8::from(draw.chance(30));
 }
