@@ -46,8 +46,8 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     longest = int(length.max())
     apart = kind.apart_ticks(compiled.technology.payload_chars(longest))
     ways = _ways(compiled, source, target)
-    packets = (np.repeat(column, ways) for column in (source, target, length))
-    latency = _run(arrays, *packets, apart) * (compiled.tick_ps / 1000)
+    source_of, target_of, length_of = (np.repeat(column, ways) for column in (source, target, length))
+    latency = _run(arrays, source_of, target_of, length_of, apart) * (compiled.tick_ps / 1000)
     return {
         "min": float(latency.min()),
         "mean": float(np.average(latency, weights=np.repeat(1 / ways, ways))),
