@@ -63,6 +63,7 @@ def test_a_packet_waits_for_its_cycle_and_for_those_before(tmp_path: Path, packe
     rows = {row["tag"]: row for row in found.messages.iter_rows(named=True)}
     made = {tag: row["made_ns"] for tag, row in rows.items()}
     assert {tag: row["bytes"] for tag, row in rows.items()} == {0: 8, 2: 72, 3: 8, 4: 8, 5: 8}
+    assert found.summary["packets"]["delivered"] == 5, "a packet of the trace is one packet"
     # The first cycle is 0; what waits leaves when the one before has come, or in its own later cycle.
     assert made[0] == 0
     assert made[2] == made[4] == rows[0]["received_ns"] > 4

@@ -43,6 +43,37 @@ def test_the_bound_counts_long_messages_as_long() -> None:
     assert 0.98 < carried / found["accepted_mbytes_per_s_bound"] < 1
 
 
+@pytest.mark.parametrize(("short", "carried"), [(4000, 8889), (16_000, 8000)])
+def test_the_hand_over_is_counted_for_the_packets_of_each_terminal(short: int, carried: float) -> None:
+    """A cycle between two packets costs those of 8 flits a ninth, those of one flit a half."""
+    program = operations(
+        t0=["repeat 2000", "send 1 64 B", "end"],
+        t1=["repeat 2000", "receive 0", "end"],
+        t2=[f"repeat {short}", "send 3 8 B", "end"],
+        t3=[f"repeat {short}", "receive 2", "end"],
+    )
+    sections: dict[str, Any] = {
+        "topology": {"kind": "crossbar", "terminals": 4},
+        "technology": {"preset": "generic"},
+    }
+    bound = inspect(scenario(program, **sections))["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert bound == pytest.approx(carried, abs=0.5)
+    assert 0.999 < results(program, **sections).summary["messages"]["mbytes_per_s"] / bound < 1
+
+
+def test_the_load_of_a_bound_is_that_of_the_fullest_terminal() -> None:
+    """2000 B are frames of 1538 B and 538 B, so t.1 sends all the time when the link to t.0 is full."""
+    program = operations(t0=["send 1 64 B", "receive 1"], t1=["receive 0", "send 0 2000 B"])
+    sections: dict[str, Any] = {
+        "topology": {"kind": "crossbar", "terminals": 2},
+        "technology": {"preset": "ethernet-100g"},
+    }
+    found = inspect(scenario(program, **sections))["channel_load"]
+    assert found["accepted_mbytes_per_s_bound"] == pytest.approx(12_500 * 2064 / (1538 + 538))
+    assert found["load_bound"] == pytest.approx(1)
+    assert found["shared_load_bound"] == pytest.approx(1)
+
+
 def test_a_curve_says_up_to_which_rate_events_are_built() -> None:
     program = {"kind": "level-3", "sources": 4, "targets": [4], "fragment": "1024 B", "events": 200}
     # A builder takes 12.5 GB/s in packets without padding, 3.052 million events of 4 x 1024 B a second.

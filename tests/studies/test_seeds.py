@@ -57,6 +57,14 @@ def test_means_are_those_of_the_runs() -> None:
     assert not {"trusted", "end_reason", "seed"} & set(found.means["quantity"])
 
 
+def test_runs_of_a_program_are_equal_and_have_no_intervals() -> None:
+    program = {"kind": "ping-pong", "size": "333 B", "rounds": 7}
+    scenario = {"topology": {"kind": "crossbar", "terminals": 2}, "program": program}
+    means = repeat(Scenario.from_dict(scenario), 3, jobs=1).means
+    assert set(means["holding"]) == {None}
+    assert set(means["spread"]) == {0.0}
+
+
 def test_a_seed_that_misleads_shows_beside_others() -> None:
     """The retry ring stands still now and then; single intervals cannot know how often."""
     path = Path(__file__).parents[2] / "scenarios" / "sci-retry-ring.toml"

@@ -216,3 +216,15 @@ def test_demand(tmp_path: Path) -> None:
     lists = demand(build(graph, {"kind": "descriptors", "path": descriptors}))
     assert lists.packets.tolist() == [0.5, 0.5, 0.5]
     assert lists.even.tolist() == [0, 0, 0]
+
+
+def test_what_lists_fill_counts_the_length_of_each_packet(tmp_path: Path) -> None:
+    """Of two packets each way, those from 0 to 2 are short: the link from 0 is half as full as that to 1."""
+    graph = grid(3, terminals=1)
+    path = write(tmp_path, "at_ns,source,target,length\n0,0,1,499\n0,0,2,9\n0,2,1,499\n0,2,1,499\n")
+    lists = demand(build(graph, {"kind": "descriptors", "path": path}))
+    assert lists.payload is not None
+    assert lists.payload.bytes.tolist() == [499, 9, 499, 499]
+    filled = lists.by_length(1)
+    assert filled.sent() == pytest.approx([0.51, 0, 1])
+    assert filled.received() == pytest.approx([0, 1.5, 0.01])

@@ -212,4 +212,5 @@ flit = "8 B"
 
 [protocol]
 preset = "raw"
+packet = "{max(_SIZES.values())} B"
 """

@@ -37,7 +37,7 @@ class OverSeeds:
     half: float | None
     """Half-width of the interval of the mean; none of a single run."""
     holding: int | None
-    """In how many runs the interval of the run itself holds the mean; none if it has none."""
+    """In how many runs the interval of the run itself holds the mean; none if a run has none."""
 
 
 @dataclass(repr=False)
@@ -62,10 +62,12 @@ class Repetition(Curve):
         return OverSeeds(name, values, mean, half, self._holding(name, mean))
 
     def _holding(self, name: str, mean: float) -> int | None:
-        """Count the runs whose own interval contains the mean over seeds; None if runs have no interval."""
+        """Count the runs whose own interval contains the mean over seeds; None if a run has no interval."""
         if f"{name}{_HALF}" not in self.table.columns:
             return None
-        rows = self.table.select(name, f"{name}{_HALF}").drop_nulls().iter_rows()
+        rows = self.table.select(name, f"{name}{_HALF}").drop_nulls(name).rows()
+        if any(half is None for _, half in rows):
+            return None
         return sum(abs(value - mean) <= half for value, half in rows)
 
     @property

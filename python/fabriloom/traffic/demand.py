@@ -60,7 +60,7 @@ class Demand:
         return self.source, self.target, self.packets
 
     def by_length(self, apiece: float) -> Demand:
-        """Return this with a long packet as several: in packets of the mean length, as links are filled.
+        """Return this with a long packet as several, as links are filled; the busiest source sends 1 of them.
 
         ``apiece``: characters of a packet beside its payload. Unchanged where all packets are alike.
         """
@@ -69,16 +69,22 @@ class Demand:
         listed, even = self.payload.chars + apiece, self.even_payload[1] + apiece
         if np.ptp(listed) == 0 and (not self.even.any() or even == listed[0]):
             return self
-        packets, others = self.packets * listed, self.even * even
-        mean = (packets.sum() + others.sum()) / (self.packets.sum() + self.even.sum())
-        return replace(self, packets=packets / mean, even=others / mean, payload=None)
+        filled = replace(self, packets=self.packets * listed, even=self.even * even, payload=None)
+        sent, spread = filled.sent(), self.spread
+        if spread is not None and spread.payload is not None:
+            spread = replace(spread, packets=spread.packets * (spread.payload.chars + apiece), payload=None)
+            sent = sent + spread.sent()
+        most = sent.max()
+        if spread is not None:
+            spread = replace(spread, packets=spread.packets / most)
+        return replace(filled, packets=filled.packets / most, even=filled.even / most, spread=spread)
 
-    def by_payload(self) -> Demand:
-        """Return this with each pair's part of all bytes instead of its part of all packets."""
+    def by_payload(self, total: float) -> Demand:
+        """Return this with each pair's part of all bytes instead of its part of all packets: of ``total``."""
         if self.payload is None:
             return self
         packets, others = self.packets * self.payload.bytes, self.even * self.even_payload[0]
-        mean = (packets.sum() + others.sum()) / max(self.packets.sum() + self.even.sum(), 1e-300)
+        mean = (packets.sum() + others.sum()) / max(total, 1e-300)
         return replace(self, packets=packets / mean, even=others / mean, payload=None) if mean else self
 
     def matrix(self) -> NDArray[np.float64]:
@@ -127,15 +133,15 @@ def demand(columns: kinds.Columns) -> Demand:
     parts.append((hot, columns["target_fixed"][hot], rate[hot] * columns["target_share"][hot]))
     if np.any(kind == TARGET.WEIGHTED):
         parts.append(_weighted(columns, rate))
-    if len(columns["list_start"]):
-        parts.append(_listed(columns))
     even_payload = _usual(columns)
     size = [np.full(len(part[0]), even_payload[0]) for part in parts]
     chars = [np.full(len(part[0]), even_payload[1]) for part in parts]
-    if len(columns["flow_start"]):
-        parts.append(_flows(columns, rate))
-        size.append(columns["flow_length"].astype(np.float64))
-        chars.append(_chars(columns, columns["flow_length"]))
+    own = [(columns["list_length"], _listed(columns))] if len(columns["list_start"]) else []
+    own += [(columns["flow_length"], _flows(columns, rate))] if len(columns["flow_start"]) else []
+    for lengths_of, part in own:
+        parts.append(part)
+        size.append(lengths_of.astype(np.float64))
+        chars.append(_chars(columns, lengths_of))
     payload = Payload(np.concatenate(size), np.concatenate(chars))
     source, target, packets = (np.concatenate([part[i] for part in parts]) for i in range(3))
     listed = (source.astype(np.int64), target.astype(np.int64), packets.astype(np.float64))

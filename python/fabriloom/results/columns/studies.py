@@ -106,11 +106,12 @@ SEEDS = table(
         ),
         "spread": (
             "unit | Standard deviation from seed to seed.",
-            lambda one: float(one.values.std(ddof=1)) if len(one.values) > 1 else None,
+            # Less the first of them: equal runs have no spread at all.
+            lambda one: float((one.values - one.values[0]).std(ddof=1)) if len(one.values) > 1 else None,
         ),
         "least": ("unit | The least of all runs.", lambda one: float(one.values.min())),
         "greatest": ("unit | The greatest of all runs.", lambda one: float(one.values.max())),
-        "holding": "count | Runs whose own 95 % interval contains the mean over seeds: about 19 of 20 if these intervals can be trusted; null for numbers without one.",
+        "holding": "count | Runs whose own 95 % interval contains the mean over seeds: about 19 of 20 if these intervals can be trusted; null where a run has none.",
     },
 )
 

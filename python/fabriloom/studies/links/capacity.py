@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ... import _native
 from ...compile import Compiled, compile
@@ -61,8 +62,38 @@ def capacity(compiled: Compiled) -> Capacity:
     if not compiled.graph.switches or compiled.mean_packet_chars > _MOST_CHARS:
         return Capacity(1.0, "wire")
     share, limited_by = _of_line(json.dumps(_line(compiled)))
-    host = _host_share(compiled) if compiled.programs is not None else 1.0
+    host = 1.0
+    if compiled.programs is not None:
+        host = _host_share(compiled, compiled.mean_packet_bytes, compiled.mean_packet_chars)
     return Capacity(host, "host") if host < share * (1 - _WORTH) else Capacity(share, limited_by)
+
+
+def shares(compiled: Compiled, found: Capacity) -> NDArray[np.float64]:
+    """Return, per terminal, the part of the wire's rate that packets of the lengths reach that it sends.
+
+    ``found``: from :func:`capacity`, for packets of the mean length. Between two packets the wire is idle for
+    as long, whatever their length, if the hand-over limits them.
+    """
+    demand, tech = compiled.demand(), compiled.technology
+    usual = np.full(compiled.graph.terminals, found.share)
+    if found.limited_by not in ("hand-over", "host") or demand.payload is None or demand.even.any():
+        return usual
+    packets = np.bincount(demand.source, demand.packets, len(usual))
+    carried = demand.payload.bytes, demand.payload.chars
+    sums = (np.bincount(demand.source, demand.packets * each, len(usual)) for each in carried)
+    means = [np.divide(each, packets, out=np.zeros(len(usual)), where=packets > 0) for each in sums]
+    if np.ptp(means[1][packets > 0]) == 0:
+        return usual
+    tried = float(tech.mean_packet_ps(tech.payload_chars(_tried_bytes(compiled))))
+    pairs, place = np.unique(np.stack(means), axis=1, return_inverse=True)
+    reached = np.ones(pairs.shape[1])
+    for at, (size, chars) in enumerate(pairs.T.tolist()):
+        if found.limited_by == "host":
+            reached[at] = _host_share(compiled, size, chars)
+        else:
+            own = float(tech.mean_packet_ps(chars))
+            reached[at] = own / (own + tried * (1 / found.share - 1))
+    return reached[place.ravel()]
 
 
 @lru_cache(maxsize=64)
@@ -93,11 +124,11 @@ def _line(compiled: Compiled) -> dict[str, Any]:
     if lengths is not None and not np.isnan(lengths).all():
         technology["cable_length"] = f"{float(np.nanmax(lengths)):.15g} m"
     if compiled.programs is None and len(compiled.arrays["flow_length"]):
-        length: Any = f"{round(compiled.mean_packet_bytes)} B"
+        length: Any = f"{_tried_bytes(compiled)} B"
     elif compiled.programs is None:
         length = written["traffic"]["length"]
     else:
-        length = f"{min(round(compiled.mean_packet_bytes), int(compiled.arrays['message_packet_bytes']))} B"
+        length = f"{_tried_bytes(compiled)} B"
     assert isinstance(compiled.routes, LinkRoutes)
     choices = int(np.diff(compiled.routes.table.group_start).max(initial=1))
     if not isinstance(length, str) or length != "0 B":
@@ -113,6 +144,12 @@ def _line(compiled: Compiled) -> dict[str, Any]:
             "traffic": {"pattern": {"kind": "shift", "by": 1}, "arrivals": "backlog", "length": length},
         }
     raise ValueError("packets without payload")
+
+
+def _tried_bytes(compiled: Compiled) -> int:
+    """Return the payload of the packets of a trial where lengths are those of flows or messages."""
+    mean = round(compiled.mean_packet_bytes)
+    return mean if compiled.programs is None else min(mean, int(compiled.arrays["message_packet_bytes"]))
 
 
 def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
@@ -138,9 +175,12 @@ def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
     return min(1.0, wire_ps / (float(delivered[-1] - delivered[0]) * path.tick_ps))
 
 
-def _host_share(compiled: Compiled) -> float:
-    """Return the part of the wire's rate at which a host makes packets, without the waits of its protocol."""
-    protocol, packet = filled_protocol(compiled.scenario), compiled.mean_packet_bytes
+def _host_share(compiled: Compiled, packet: float, chars: float) -> float:
+    """Return the part of the wire's rate at which a host makes packets, without the waits of its protocol.
+
+    ``packet`` and ``chars``: mean bytes and characters of their payload.
+    """
+    protocol = filled_protocol(compiled.scenario)
 
     def of(name: str) -> float:
         return float(getattr(protocol, f"{name}_time_ps") or 0)
@@ -148,5 +188,5 @@ def _host_share(compiled: Compiled) -> float:
     host_ps = max(
         of("packet") + packet * of("byte"), of("bus_packet") + packet * of("bus_byte"), of("send_gap")
     )
-    wire_ps = float(compiled.technology.mean_packet_ps(compiled.mean_packet_chars))
+    wire_ps = float(compiled.technology.mean_packet_ps(chars))
     return min(1.0, wire_ps / host_ps) if host_ps else 1.0

@@ -44,9 +44,9 @@ class LinkWays:
         self.first_hop = first_hop(compiled)
         self.demand = compiled.demand().by_length(int(compiled.arrays["header_chars"]) + 1)
         """What fills links."""
-        self.payload = compiled.demand().by_payload()
-        """What is to arrive, of the same sum."""
         self.sent = self.demand.sent()
+        self.payload = compiled.demand().by_payload(float(self.sent.sum()))
+        """What is to arrive, of the same sum."""
         self.entry = np.asarray(self.graph.link_target, np.int64)[self.graph.terminal_out_links]
         """Per port: the switch that it sends to."""
 

@@ -17,7 +17,7 @@ from ...traffic import Demand
 from ..port_loads import Ints, Pairs, Reals, plane_lines, several, spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
-from .capacity import Capacity, capacity
+from .capacity import Capacity, capacity, shares
 from .failures import LinkWays
 from .loads import channel_load, full_at, payload_mbytes_per_s
 
@@ -68,16 +68,25 @@ class LinkInspection:
         alike = len(self.routes.network.clocks.technologies) == 1
         return capacity(self.compiled) if alike else Capacity(1.0, "wire")
 
-    def _first_hop(self, found: Capacity) -> float:
+    def _first_hop(self, found: Capacity) -> float | Reals:
         """Return the part of the rate of a terminal's link that its packets reach, whatever their targets.
 
-        Packets for other outputs need not wait for the output of the one before, nor in its queue.
+        A number for all, or one per link. Packets for other outputs need not wait for the output of the one
+        before, nor in its queue.
         """
-        tech, demand = self.routes.technology, self.compiled.demand()
+        tech, demand, graph = self.routes.technology, self.compiled.demand(), self.routes.graph
         one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
         one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
-        share = found.share if found.limited_by == "buffer" or one_queue or one_target else 1.0
-        return share if share < 1 else link_loads.first_hop(self.compiled)
+        most = link_loads.first_hop(self.compiled)
+        if not (found.limited_by == "buffer" or one_queue or one_target):
+            return most
+        own = shares(self.compiled, found)
+        own = np.where(own < 1, own, most)
+        if graph.several is not None or (own == own[0]).all():
+            return float(own.max())
+        links = np.full(graph.links, most)
+        links[graph.terminal_out_links] = own
+        return links
 
     def _flits(self, packet: link_loads.Packet) -> str:
         """Return how much of its flits a packet fills; empty if all, or if characters are bytes."""
@@ -131,7 +140,7 @@ class LinkInspection:
         }
 
     def _channel_load(
-        self, loads: Reals, share: float, shared: bool, left: Reals | None = None
+        self, loads: Reals, share: float | Reals, shared: bool, left: Reals | None = None
     ) -> dict[str, Any]:
         demand, packet = self._demand(), _packet(self.compiled)
         full = full_at(self.routes, loads, packet, share) * (1.0 if left is None else left)

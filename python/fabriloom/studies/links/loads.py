@@ -75,10 +75,12 @@ def speeds(routes: LinkRoutes) -> Reals:
     return speed
 
 
-def full_at(routes: LinkRoutes, loads: Reals, packet: Packet, first_hop: float | None = None) -> Reals:
+def full_at(
+    routes: LinkRoutes, loads: Reals, packet: Packet, first_hop: float | Reals | None = None
+) -> Reals:
     """Return the load at which each link is full; infinite for an unused link.
 
-    ``first_hop``: the part of their rate that links out of terminals reach at most.
+    ``first_hop``: the part of their rate that links out of terminals reach at most, of all or per link.
 
     A load assumes the full share of flow control, ``s``. With matched flow control the share is multiplied
     by the load of the opposite direction. With relative loads ``a`` here and ``r`` there, a link is full at
@@ -90,7 +92,8 @@ def full_at(routes: LinkRoutes, loads: Reals, packet: Packet, first_hop: float |
     used = relative > 0
     if first_hop is not None:
         first = used & (np.asarray(routes.graph.link_source) >= routes.graph.switches)
-        found[first] = np.minimum(found[first], first_hop / relative[first])
+        most = np.broadcast_to(first_hop, found.shape)[first]
+        found[first] = np.minimum(found[first], most / relative[first])
     return found
 
 
