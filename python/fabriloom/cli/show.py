@@ -319,8 +319,17 @@ def predictions(found: Sequence[Any]) -> None:
     for one in found:
         divisor, unit = (1e3, "µs") if one.unit == "ns" else (1.0, one.unit)
         values = [measured(one.measured / divisor), measured(one.predicted / divisor)]
-        noise = f"{100 * one.noise:.2g} %"
-        cells.append([one.program, one.settings, one.quantity, *values, unit, _percent(one.deviation), noise])
+        cells.append(
+            [
+                one.program,
+                one.settings,
+                one.quantity,
+                *values,
+                unit,
+                _percent(one.deviation),
+                in_percent(one.noise, 2),
+            ]
+        )
     head = ["program", "settings", "quantity", "measured", "predicted", "unit", "deviation", "noise"]
     flush = [False, False, False, True, True, False, True, True]
     table(head, cells, flush, "Predicted: nothing was set by these")

@@ -47,10 +47,10 @@ def measured(value: float | None, half: float | None = None, none: str = "-") ->
 
 def in_percent(share: float | None, digits: int = 3) -> str:
     """Format a share as a percentage; a share below 1 is never "100 %"."""
-    if share is None or share >= 1:
-        return figures(None if share is None else 100 * share, digits) + ("" if share is None else " %")
-    text = figures(100.0 * share, digits)
-    return f"{'99.9' if float(text) >= 100 else text} %"
+    if share is None or math.isnan(share):
+        return figures(None)
+    text = figures(100 * share, digits)
+    return f"{'99.9' if share < 1 and float(text) >= 100 else text} %"
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
