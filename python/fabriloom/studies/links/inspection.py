@@ -281,9 +281,11 @@ class LinkInspection:
         return source, (source + np.tile(steps, len(first))) % terminals
 
     def apart_ticks(self, characters: int) -> int:
-        """Return more ticks than a packet can take: all links, the slowest character, and all decoding."""
+        """Return more ticks than a packet can take: all links, the slowest character and its credit, and all
+        decoding."""
         arrays = self.compiled.arrays
-        slowest = int(max(arrays["link_character_ticks"].max(), arrays["link_arrival_ticks"].max()))
+        times = ("link_character_ticks", "link_arrival_ticks", "link_credit_ticks")
+        slowest = sum(int(arrays[name].max()) for name in times)
         decode, forward = arrays["switch_decode_ticks"], arrays["switch_forward_ticks"]
         switch = int(decode.max(initial=0) + forward.max(initial=0))
         ways = self.routes.graph.switches + 2
