@@ -307,13 +307,11 @@ class Messages:
         Where only some payloads are legal the last packet of a message is filled up.
         """
         _, _, size, count = self.programs.demand()
-        small = size < arrays["message_small_below_bytes"]
-        packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
         if not len(size):
             return np.array([int(arrays["message_packet_bytes"])]), np.ones(1)
-        rest = size % packet
-        last = np.where((rest > 0) & bool(self.routes.technology.legal_payloads_bytes), packet, rest)
-        share = np.concatenate([size // packet * count, ((rest > 0) | (size == 0)) * count])
+        (packet, last), number = self._packets(arrays, size)
+        last = np.where((last > 0) & bool(self.routes.technology.legal_payloads_bytes), packet, last)
+        share = (number * count).ravel()
         return np.concatenate([packet, last]), share / share.sum()
 
     def _cut(self, arrays: Arrays, size: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -321,13 +319,19 @@ class Messages:
 
         The padding of a mean length is not the mean padding.
         """
-        small = size < arrays["message_small_below_bytes"]
-        packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
-        number = np.array([size // packet, (size % packet > 0) | (size == 0)])
-        lengths, place = np.unique(np.array([packet, size % packet]), return_inverse=True)
+        payload, number = self._packets(arrays, size)
+        lengths, place = np.unique(payload, return_inverse=True)
         of_length = [self.routes.technology.payload_chars(length) for length in lengths.tolist()]
         chars = np.array(of_length, np.int64)[place.reshape(number.shape)]
         return number, (number * chars).sum(axis=0)
+
+    @staticmethod
+    def _packets(arrays: Arrays, size: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the payloads of the full and of the last packets of messages, and how many there are."""
+        small = size < arrays["message_small_below_bytes"]
+        packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])
+        rest = size % packet
+        return np.array([packet, rest]), np.array([size // packet, (rest > 0) | (size == 0)])
 
 
 def _settings(scenario: Scenario, protocol: dict[str, Any]) -> dict[str, Any]:

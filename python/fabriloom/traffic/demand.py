@@ -262,10 +262,8 @@ _MOST_LENGTHS = 4096
 
 def lengths(arrays: kinds.Columns) -> tuple[np.ndarray, np.ndarray]:
     """Return the payloads of packets in bytes, and which part of all packets has each."""
-    if len(arrays["flow_length"]):
-        sizes, share = arrays["flow_length"], arrays["flow_packets"] / arrays["flow_interval_grains"]
-    elif len(arrays["list_length"]):
-        sizes, share = arrays["list_length"], np.ones(len(arrays["list_length"]))
+    if (given := _given_lengths(arrays)) is not None:
+        sizes, share = given
     elif arrays["source_length"][0] == LENGTH.TABLE:
         sizes, share = arrays["length_values"], np.diff(arrays["length_cumulative"], prepend=0.0)
     else:
@@ -275,12 +273,18 @@ def lengths(arrays: kinds.Columns) -> tuple[np.ndarray, np.ndarray]:
     return sizes, share / share.sum()
 
 
+def _given_lengths(arrays: kinds.Columns) -> tuple[np.ndarray, np.ndarray] | None:
+    """Return the payloads of flows or lists in bytes, with how often each is sent; None if there are none."""
+    if len(arrays["flow_length"]):
+        return arrays["flow_length"], arrays["flow_packets"] / arrays["flow_interval_grains"]
+    if len(arrays["list_length"]):
+        return arrays["list_length"], np.ones(len(arrays["list_length"]))
+    return None
+
+
 def mean_length(arrays: kinds.Columns) -> tuple[float, float]:
     """Return the mean payload of a packet in bytes and in characters, by flows, lists or tables."""
-    if len(arrays["flow_length"]):
-        sizes, share = arrays["flow_length"], arrays["flow_packets"] / arrays["flow_interval_grains"]
-    elif len(arrays["list_length"]):
-        sizes, share = arrays["list_length"], np.ones(len(arrays["list_length"]))
-    else:
+    if (given := _given_lengths(arrays)) is None:
         return _usual(arrays) if (arrays["source_arrival"] > 0).any() else (0.0, 0.0)
+    sizes, share = given
     return tuple(float(np.average(each, weights=share)) for each in (sizes, _chars(arrays, sizes)))  # type: ignore[return-value]
