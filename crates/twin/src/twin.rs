@@ -190,6 +190,11 @@ impl<'a> Twin<'a> {
     /// Returns the traffic class of packets from one port to another: the first that both belong to, or else the last.
     pub(crate) fn traffic_class(&self, from: u32, to: u32) -> usize {
         let last = self.fabric.class_headers.len().saturating_sub(1);
+        if !self.fabric.class_between.is_empty() {
+            let row = self.fabric.port_class_from[from as usize] as usize;
+            let column = self.fabric.port_class_to[to as usize] as usize;
+            return self.fabric.class_between[row + column] as usize;
+        }
         let is_of = |&class: &usize| {
             let (sends, takes) =
                 (self.fabric.port_class_from[from as usize], self.fabric.port_class_to[to as usize]);

@@ -243,6 +243,9 @@ with_programs! {
         port_class_from: u32,
         /// Per port (or empty): one bit per traffic class, set if packets for its terminal may be of the class.
         port_class_to: u32,
+        /// Classes of packets by sender and target (or empty: by the bits above): from the number in `port_class_from`, which
+        /// is the first place of a row, that in `port_class_to` on. Only with terminals of one port.
+        class_between: u8,
         /// Per traffic class (or empty): added to the class of each header of its packets.
         class_headers: u32,
         /// Per terminal, traffic class and place up to [`MOST_PORTS`] (or empty: all): port of the terminal, then [`NO_PORT`].

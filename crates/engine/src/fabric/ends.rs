@@ -78,7 +78,9 @@ impl Fabric {
             return 0;
         }
         let (from, to) = (self.port_class_from[from as usize], self.port_class_to[to as usize]);
-        self.class_headers[class_of(from, to, self.traffic_classes())]
+        // Without such a table there is no place in it.
+        let given = self.class_between.get(from as usize + to as usize).map(|&class| usize::from(class));
+        self.class_headers[given.unwrap_or_else(|| class_of(from, to, self.traffic_classes()))]
     }
 
     /// Whether there are packets for several ports at once.

@@ -56,10 +56,31 @@ pub fn class_shapes(f: &Fabric) -> Shapes {
     ]
 }
 
+/// Refuses places that a table of pairs does not have, and classes that do not exist.
+fn classes_by_pair(f: &Fabric) -> Checked {
+    if f.has_ports() || !f.class_port.is_empty() {
+        return fail("class_between", 0, f.class_between[0], "empty with terminals of several ports");
+    }
+    let first = f.port_class_from.iter().max().copied().unwrap_or(0) as usize;
+    let last = f.port_class_to.iter().max().copied().unwrap_or(0) as usize;
+    if first + last >= f.class_between.len() {
+        return fail(
+            "class_between",
+            first + last,
+            f.class_between.len(),
+            "long enough for all pairs of ports",
+        );
+    }
+    known("class_between", &f.class_between, f.class_headers.len().saturating_sub(1) as u8)
+}
+
 /// Refuses ports of one terminal with different traffic classes, and ports that a terminal does not have.
 pub fn classes(f: &Fabric) -> Checked {
     if f.class_headers.len() > u32::BITS as usize {
         return fail("class_headers", f.class_headers.len() - 1, f.class_headers.len(), "at most 32 classes");
+    }
+    if !f.class_between.is_empty() {
+        return classes_by_pair(f);
     }
     for (column, may) in [("port_class_from", &f.port_class_from), ("port_class_to", &f.port_class_to)] {
         for terminal in (0..f.terminals).filter(|_| !may.is_empty()) {
