@@ -109,8 +109,8 @@ type Layered<'py> = (MadeTable<'py>, usize, (u64, u64), (u64, u64));
 #[pymethods]
 impl RouteNetwork {
     /// Adaptive tables with more entries than `shared_above` have a column for all terminals of a switch; those with more
-    /// entries than `runs_above` have runs of such columns, if these are few. `anywhere`: packets may come to any
-    /// switch for any destination. `rings`: per link (or empty) its one-way ring, in which a place stays free.
+    /// entries than `runs_above` have runs of such columns, if these are few. `entered`: where packets come into the network:
+    /// "by-senders", "anywhere", or "where-known", at each switch with an entry for them. `rings`: per link (or empty) its one-way ring, in which a place stays free.
     #[new]
     #[expect(clippy::too_many_arguments, reason = "the columns of a description")]
     fn new(
@@ -120,15 +120,17 @@ impl RouteNetwork {
         target: Numbers<'_>,
         shared_above: usize,
         runs_above: usize,
-        anywhere: bool,
+        entered: &str,
         rings: Numbers<'_>,
     ) -> PyResult<Self> {
         let (source, target) = (source.as_slice()?.to_vec(), target.as_slice()?.to_vec());
         let network = Network::new(switches, terminals, source, target).map_err(words)?;
-        let mut network = network.with_rings(rings.as_slice()?.to_vec()).map_err(words)?;
-        if anywhere {
-            network = network.entered_anywhere();
-        }
+        let network = network.with_rings(rings.as_slice()?.to_vec()).map_err(words)?;
+        let network = match entered {
+            "anywhere" => network.entered_anywhere(),
+            "where-known" => network.entered_where_known(),
+            _ => network,
+        };
         Ok(Self(network, shared_above, runs_above))
     }
 
@@ -215,6 +217,11 @@ impl RouteNetwork {
         };
         let table = self.made(py, &mut found, spread, via.as_slice()?)?;
         Ok(Some((table, found.count(), found.detours, found.left_out)))
+    }
+
+    /// Returns the service level by switch and column of a table.
+    fn levels<'py>(&self, py: Python<'py>, table: Columns<'py>) -> PyResult<Bound<'py, PyArray1<u8>>> {
+        Ok(routes::levels(&self.0, table.view(&self.0)?).map_err(words)?.into_pyarray(py))
     }
 
     fn self_routing<'py>(

@@ -310,7 +310,7 @@ impl<'a> Finder<'a> {
 }
 
 /// Edges that climb to the switch with most neighbours, from far to near, then the others from near to far.
-fn first_order(net: &Network) -> Vec<u32> {
+pub(crate) fn first_order(net: &Network) -> Vec<u32> {
     let middle = (0..net.switches as u32).max_by_key(|&switch| net.out_edges(switch).len()).unwrap_or(0);
     let height = depth_keys(net, middle);
     let key = |edge: &u32| {

@@ -61,6 +61,8 @@ pub struct Network {
     senders: Vec<u32>,
     /// Per link (or empty): its one-way ring, or [`NONE`].
     ring: Vec<u32>,
+    /// Whether no packets start where a table has no entry for them.
+    only_known: bool,
 }
 
 impl Network {
@@ -69,6 +71,11 @@ impl Network {
         // More than one: none is a terminal's own switch that it never sends to.
         self.senders.fill(2);
         self
+    }
+
+    /// Takes packets to come to the switches with an entry for them alone: a table of what some pairs of terminals send.
+    pub fn entered_where_known(self) -> Self {
+        Self { only_known: true, ..self.entered_anywhere() }
     }
 
     /// Takes links to be of one-way rings in which a place stays free: what waits there for the next link of its ring can
@@ -122,6 +129,7 @@ impl Network {
             residents,
             senders,
             ring: Vec::new(),
+            only_known: false,
             link_source: source,
             link_target: target,
             terminal_out,
@@ -201,6 +209,11 @@ impl Network {
     /// Returns the number of terminals that send to a switch.
     pub fn senders(&self, switch: u32) -> u32 {
         self.senders[switch as usize]
+    }
+
+    /// Whether no packets start where this is the entry for them.
+    pub(crate) fn leaves_out(&self, entry: u32) -> bool {
+        self.only_known && entry == NONE
     }
 
     /// Returns the switch that a terminal sends to; without switches, the other terminal.

@@ -132,11 +132,11 @@ impl<'a> Runs<'a> {
         // No terminal has the number NONE of a column without one.
         let ends_at = |group: u32, terminal: u32| matches!(self.targets.of(group), &[(vertex, _)] if vertex.checked_sub(switches) == Some(terminal));
         let right = |switch: u32| {
-            let (mut first, starts) = (0, self.net.senders(switch) > 0);
+            let mut first = 0;
             self.of(switch).iter().all(|&(end, entry)| {
                 let column = std::mem::replace(&mut first, end);
                 match entry {
-                    NONE => !starts,
+                    NONE => self.net.senders(switch) == 0 || self.net.leaves_out(entry),
                     OWN if self.view.is_shared() => true,
                     _ if entry & 1 == 1 => false,
                     _ if self.targets.of(entry >> 1).iter().all(|&(vertex, _)| vertex < switches) => true,

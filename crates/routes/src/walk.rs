@@ -141,7 +141,8 @@ impl<'a> Walk<'a> {
         self.order.clear();
         self.select(class);
         for start in starts {
-            if self.state[start as usize] < 2 * self.round && end != End::Via(start) {
+            let is_new = self.state[start as usize] < 2 * self.round && end != End::Via(start);
+            if is_new && !self.net.leaves_out(self.entry(start)) {
                 self.open(start, end)?;
                 self.descend(end)?;
             }

@@ -2,8 +2,8 @@
 
 use fabriloom_routes::{
     DimensionOrder, NONE, Network, NextHops, OWN, Options, Scheme, SelfRouting, Sharing, ShortestPath,
-    Spread, Table, Traffic, UpDown, View, Wrap, assemble, channel_order, dependency_cycle, depth_keys, loads,
-    path, proved, verify,
+    Spread, Table, Traffic, UpDown, View, Wrap, assemble, channel_order, dependency_cycle, depth_keys,
+    levels, loads, path, proved, verify,
 };
 use proptest::prelude::*;
 
@@ -111,6 +111,43 @@ fn a_minimal_torus_has_a_cycle_and_edges_without_transit_break_it() {
         assert_cycle(&net, &dependency_cycle(&net, whole.view(), false).unwrap().expect("a cycle"));
         let (net, whole) = torus(shape, Wrap::NoEdgeTransit);
         assert_eq!(dependency_cycle(&net, whole.view(), false).unwrap(), None);
+    }
+}
+
+#[test]
+fn service_levels_break_the_cycles_of_a_torus() {
+    for shape in [&[5][..], &[4, 3], &[5, 6], &[3, 4, 5]] {
+        let (net, whole) = torus(shape, Wrap::Minimal);
+        let (level, columns) = (levels(&net, whole.view()).unwrap(), net.terminals);
+        let most = level.iter().max().copied().unwrap();
+        assert!(most > 0);
+        for one in 0..=most {
+            let mut of_level = whole.table.clone();
+            keep_reached(&net, &mut of_level, &mut |switch, column| level[switch * columns + column] == one);
+            let known = net.clone().entered_where_known();
+            let own = Whole::new(&net, of_level, &[]);
+            assert_eq!(dependency_cycle(&known, own.view(), false).unwrap(), None);
+        }
+    }
+}
+
+/// Leaves the entries that packets meet which start where a predicate on switch and column says so.
+fn keep_reached(net: &Network, table: &mut Table, starts: &mut dyn FnMut(usize, usize) -> bool) {
+    let columns = net.terminals;
+    let mut met = vec![false; table.route.len()];
+    for column in 0..columns {
+        let mut open: Vec<usize> = (0..net.switches).filter(|&switch| starts(switch, column)).collect();
+        while let Some(switch) = open.pop() {
+            if std::mem::replace(&mut met[switch * columns + column], true) {
+                continue;
+            }
+            let group = table.groups.group(table.route[switch * columns + column] >> 1);
+            let onward = group.iter().map(|&link| net.link_target[link as usize] as usize);
+            open.extend(onward.filter(|&vertex| vertex < net.switches));
+        }
+    }
+    for (entry, _) in table.route.iter_mut().zip(met).filter(|(_, met)| !met) {
+        *entry = NONE;
     }
 }
 

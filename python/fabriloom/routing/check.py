@@ -36,11 +36,11 @@ def proved(graph: Graph, table: RouteTable, lanes: int = 1) -> bool:
 
     If not, ``verify`` and ``dependency_cycle`` follow the packets class by class: much longer.
     """
-    return Core(graph, anywhere=table.joined).proved(columns(table), lanes)
+    return Core(graph, entered=table.entered).proved(columns(table), lanes)
 
 
 def _core(graph: Graph, table: RouteTable) -> Core:
-    return Core(graph, anywhere=table.joined, rings=table.ring_of)
+    return Core(graph, entered=table.entered, rings=table.ring_of)
 
 
 def dependency_cycle(
@@ -245,12 +245,18 @@ def _rings(
 
 def _taken(graph: Graph, table: RouteTable, lanes: int) -> NDArray[np.bool_]:
     """Return, per switch and class, whether packets of the class come to the switch."""
+    if table.entered != "by-senders":
+        return np.ones(table.route.shape, bool)
     taken = np.zeros(table.route.shape, bool)
-    if table.joined:
-        return ~taken
     starts = np.concatenate([graph.terminal_entry_switches, table.via_switch.astype(np.int64)])
     taken[starts[starts < graph.switches]] = True
-    fresh, start = taken & (table.route != NONE), table.group_start.astype(np.int64)
+    return reached(graph, table, taken, lanes)
+
+
+def reached(graph: Graph, table: RouteTable, starts: NDArray[np.bool_], lanes: int = 1) -> NDArray[np.bool_]:
+    """Return, per switch and class, whether packets of the class come to the switch from where they start."""
+    taken, start = starts.copy(), table.group_start.astype(np.int64)
+    fresh = taken & (table.route != NONE)
     while fresh.any():
         switch, place = np.nonzero(fresh)
         group = (table.route[switch, place] >> 1).astype(np.int64)

@@ -285,7 +285,7 @@ def _check_order(what: str, table: RouteTable, *others: str) -> None:
 def escape_part(graph: Graph, table: RouteTable, lanes: int) -> tuple[RouteTable, int]:
     """Return the table of the escape lanes alone, which packets may join at any switch, and their number."""
     own = escape_lanes(graph, table, lanes)
-    return replace(_regrouped([_ordered(graph, table, own)], own), joined=True), own
+    return replace(_regrouped([_ordered(graph, table, own)], own), entered="anywhere"), own
 
 
 def escape_lanes(graph: Graph, table: RouteTable, lanes: int) -> int:

@@ -30,7 +30,7 @@ class Core:
         self,
         graph: Graph,
         parameter: str | None = "kind",
-        anywhere: bool = False,
+        entered: str = "by-senders",
         rings: NDArray[np.uint32] | None = None,
     ) -> None:
         from .._native import RouteNetwork
@@ -40,7 +40,7 @@ class Core:
         ends = numbers(graph.link_source), numbers(graph.link_target)
         limits = SHARED_ABOVE, RUNS_ABOVE
         self._network: Any = self.named(RouteNetwork)(
-            graph.switches, graph.terminals, *ends, *limits, anywhere, numbers(() if rings is None else rings)
+            graph.switches, graph.terminals, *ends, *limits, entered, numbers(() if rings is None else rings)
         )
 
     def __getattr__(self, name: str) -> Callable[..., Any]:

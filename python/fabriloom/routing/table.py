@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,6 +87,27 @@ class Runs:
 
 
 @dataclass(frozen=True)
+class Levels:
+    """Service levels: packets of a level have one lane of every link, that with its number."""
+
+    row: NDArray[np.uint32]
+    """Per terminal: its row of ``of``, as a sender."""
+    column: NDArray[np.uint32]
+    """Per terminal: its column, as a target."""
+    of: NDArray[np.uint8]
+    """Level by row and column."""
+
+    @property
+    def count(self) -> int:
+        """Number of levels."""
+        return int(self.of.max(initial=0)) + 1
+
+    def between(self, source: NDArray[Any], target: NDArray[Any]) -> NDArray[np.uint8]:
+        """Return the levels of packets from terminals to others."""
+        return self.of[self.row[source], self.column[target]]
+
+
+@dataclass(frozen=True)
 class RouteTable:
     """Groups of links, and the group for every switch and class."""
 
@@ -116,8 +137,10 @@ class RouteTable:
     threshold: int | None = None
     """By how much the queue to the destination, times its hops, may be longer than that to the random switch
     before a packet goes there; None: every packet goes."""
-    joined: bool = False
-    """Whether packets may come to it at any switch, not only where terminals send."""
+    entered: Literal["by-senders", "anywhere", "where-known"] = "by-senders"
+    """Where packets come into it: where terminals send, at any switch, or where it has an entry for them."""
+    levels: Levels | None = None
+    """The lanes of packets by sender and target; None: these say nothing."""
     ring_of: NDArray[np.uint32] | None = None
     """Per link: its one-way ring, into which packets come only where a place stays free, or ``NONE``."""
     kind: str = ""

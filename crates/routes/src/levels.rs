@@ -1,0 +1,130 @@
+//! Service levels: the packets of a sender's switch and a target have one layer on their whole way, and within each
+//! layer no dependency closes a cycle.
+//!
+//! T. Skeie, O. Lysne and I. Theiss, Layered shortest path (LASH) routing in irregular system area networks, IPDPS 2002.
+//! Pairs come in the order of their targets, each into the lowest layer with room for all that its packets may take.
+
+use std::collections::HashMap;
+
+use crate::acyclic::Acyclic;
+use crate::layers::first_order;
+use crate::walk::{End, Starts, ends};
+use crate::{NONE, Network, RouteError, View};
+
+/// Returns the layer by switch and column of a table, or 0 where no packets start.
+///
+/// The table leads every packet to its target. With more than 255 layers an error.
+pub fn levels(net: &Network, view: View<'_>) -> Result<Vec<u8>, RouteError> {
+    view.check(net)?;
+    let columns = view.columns(net);
+    let starts = Starts::new(net, view);
+    let mut found = vec![0; net.switches * columns];
+    let mut placed = vec![false; columns];
+    let mut finder = Finder::new(net, view);
+    for (class, end) in ends(view) {
+        let column = view.column(class) as usize;
+        if !std::mem::replace(&mut placed[column], true) {
+            for switch in starts.of(net, end) {
+                finder.follow(switch, class, end);
+                found[switch as usize * columns + column] = finder.place()?;
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// Dependencies, and whether one that was asked for is there.
+type Layer = (Acyclic, HashMap<(u32, u32), bool>);
+
+/// The layers so far, and the way of the pair at hand.
+struct Finder<'a> {
+    net: &'a Network,
+    view: View<'a>,
+    first_order: Vec<u32>,
+    layers: Vec<Layer>,
+    /// Per switch: the last pair that came there.
+    seen: Vec<u32>,
+    round: u32,
+    /// The dependencies of the pair.
+    waits: Vec<(u32, u32)>,
+}
+
+impl<'a> Finder<'a> {
+    fn new(net: &'a Network, view: View<'a>) -> Self {
+        let links = first_order(net).into_iter().flat_map(|edge| net.edge_links(edge).to_vec());
+        let mut first_order: Vec<u32> = links.collect();
+        first_order.extend((0..net.links() as u32).filter(|&link| !is_between(net, link)));
+        Self { net, view, first_order, layers: vec![], seen: vec![0; net.switches], round: 0, waits: vec![] }
+    }
+
+    /// Finds what packets of a class wait for on all their ways from a switch.
+    fn follow(&mut self, start: u32, class: u32, end: End) {
+        self.round += 1;
+        self.waits.clear();
+        let mut open = vec![start];
+        while let Some(switch) = open.pop() {
+            for &link in self.onward(switch, class) {
+                let next = self.net.link_target[link as usize];
+                if next as usize >= self.net.switches || end == End::Via(next) {
+                    continue;
+                }
+                let further =
+                    self.onward(next, class).iter().filter(|&&further| is_between(self.net, further));
+                self.waits.extend(further.map(|&further| (link, further)));
+                if std::mem::replace(&mut self.seen[next as usize], self.round) != self.round {
+                    open.push(next);
+                }
+            }
+        }
+    }
+
+    fn onward(&self, switch: u32, class: u32) -> &'a [u32] {
+        match self.view.entry(self.net, switch, class) {
+            NONE => &[],
+            entry => self.view.group(entry >> 1),
+        }
+    }
+
+    /// Adds the dependencies to the lowest layer that has room for them.
+    fn place(&mut self) -> Result<u8, RouteError> {
+        for layer in 0..=u8::MAX {
+            if self.layers.len() == usize::from(layer) {
+                self.layers.push((Acyclic::new(&self.first_order), HashMap::new()));
+            }
+            if self.fits(layer) {
+                return Ok(layer);
+            }
+        }
+        Err(RouteError::text("minimal paths take more than 256 service levels"))
+    }
+
+    fn fits(&mut self, layer: u8) -> bool {
+        let (graph, known) = &mut self.layers[usize::from(layer)];
+        // What was refused once is looked at first: then nothing is added only to be taken back.
+        if self.waits.iter().any(|wait| known.get(wait) == Some(&false)) {
+            return false;
+        }
+        let mut new = vec![];
+        for &(link, further) in &self.waits {
+            if known.contains_key(&(link, further)) {
+                continue;
+            }
+            let there = graph.add(link, further);
+            known.insert((link, further), there);
+            if !there {
+                for (link, further) in new.into_iter().rev() {
+                    graph.take_back(link, further);
+                    known.remove(&(link, further));
+                }
+                return false;
+            }
+            new.push((link, further));
+        }
+        true
+    }
+}
+
+/// Whether a link leads from switch to switch; the others never wait, or nothing waits for them.
+fn is_between(net: &Network, link: u32) -> bool {
+    net.link_source[link as usize].max(net.link_target[link as usize]) < net.switches as u32
+}
