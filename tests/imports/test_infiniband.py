@@ -262,3 +262,59 @@ def test_wrong_tables_are_pointed_at(
     assert message in caught.value.message
     assert caught.value.place is not None
     assert caught.value.place[1] == line
+
+
+def record(source: int, target: int, level: int) -> str:
+    """As ``saquery PathRecord`` prints one, without some items."""
+    items = {"service_id": "0x0000000000000000", "sgid": "fe80::b01", "dlid": target, "slid": source}
+    items |= {"pkey": "0xFFFF", "sl": f"0x{level:X}", "resv2": "0x000000000000"}
+    return "PathRecord dump:\n" + "".join(f"\t\t{name:.<24}{value}\n" for name, value in items.items())
+
+
+RECORDS = "".join(record(*one) for one in ((3, 5, 0), (3, 7, 1), (5, 7, 0), (7, 3, 5), (7, 4, 9), (1, 3, 2)))
+
+
+def with_records(folder: Path, records: str, tables: bool = True) -> imports.Imported:
+    (folder / "paths.out").write_text(records)
+    files = {"ibnetdiscover.out": SUBNET, "paths.out": records, **({"lfts.out": LFTS} if tables else {})}
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return imports.read("ibnetdiscover", *(folder / name for name in files))
+
+
+def test_path_records_give_service_levels(tmp_path: Path) -> None:
+    """Records of switches and of further LIDs of a port say nothing of terminals."""
+    found = with_records(tmp_path, RECORDS)
+    assert found.levels == [("n0 HCA-1", "n2 HCA-1", 1), ("n2 HCA-1", "n0 HCA-1", 5)]
+    assert (
+        "service levels 0 to 5 are taken as the lanes of these numbers; 2 pairs have no record"
+        in found.remarks[-1]
+    )
+    for name, parts in found.files("subnet").items():
+        (tmp_path / name).write_text("".join(parts))
+    compiled = compile(load(tmp_path / "scenario.toml"))
+    assert compiled.routes.technology.lanes == 6
+    assert compiled.arrays["class_between"].reshape(3, 3).tolist() == [[0, 0, 1], [0, 0, 0], [5, 0, 0]]
+    assert compiled.cycle is None
+
+
+@pytest.mark.parametrize(
+    ("records", "message", "line"),
+    [
+        (RECORDS + record(7, 3, 4), 'another level from "n2 HCA-1" to "n0 HCA-1" than an earlier one', 56),
+        (RECORDS.replace("\t\tsl" + "." * 22 + "0x1\n", ""), "the record before has no sl", 16),
+        (RECORDS.replace("\t\tpkey", "\t\tp key"), "is no line of a path record", 6),
+        (RECORDS.replace("0x5", "0x10"), "the record before has level 16", 33),
+    ],
+)
+def test_wrong_path_records_are_pointed_at(records: str, message: str, line: int, tmp_path: Path) -> None:
+    with pytest.raises(ReadError) as caught:
+        with_records(tmp_path, records)
+    assert message in caught.value.message
+    assert caught.value.place is not None
+    assert caught.value.place[1] == line
+
+
+def test_path_records_without_tables(tmp_path: Path) -> None:
+    with pytest.raises(ReadError, match="path records need forwarding tables"):
+        with_records(tmp_path, RECORDS, tables=False)

@@ -36,6 +36,8 @@ _ETHERNET = {
 }
 Route = tuple[str, str, Sequence[str]]
 """Switch, terminal or switch, and the names of the links, in order of preference."""
+Level = tuple[str, str, int]
+"""Source, target (terminals or switches) and service level."""
 
 
 @contextmanager
@@ -186,6 +188,8 @@ class Imported:
     flows: tuple[Flow, ...] = ()
     program: str = ""
     """The flows as a GOAL trace, where some wait for others."""
+    levels: Sequence[Level] = ()
+    """Of pairs that have another service level than 0."""
 
     def summary(self) -> list[tuple[str, str]]:
         """Return what was read, as names and values."""
@@ -207,6 +211,9 @@ class Imported:
         if self.routes:
             found["routes.csv"] = [routes_csv(self.routes)]
             text += '\n[routing]\nkind = "table"\npath = "routes.csv"\n'
+        if self.levels:
+            found["levels.csv"] = [levels_csv(self.levels)]
+            text += 'service_levels = { path = "levels.csv" }\n'
         if self.program:
             found["flows.goal"] = [self.program]
             last = max(flow.start_ps for flow in self.flows)
@@ -246,6 +253,15 @@ def routes_csv(routes: Sequence[Route]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("switch", "terminal", "links"))
     writer.writerows((switch, target, " ".join(links)) for switch, target, links in routes)
+    return out.getvalue()
+
+
+def levels_csv(levels: Iterable[Level]) -> str:
+    """Return service levels as a file."""
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(("source", "target", "level"))
+    writer.writerows(levels)
     return out.getvalue()
 
 

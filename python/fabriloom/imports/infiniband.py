@@ -1,4 +1,4 @@
-"""InfiniBand subnets: ``ibnetdiscover``, with the forwarding tables of ``dump_lfts`` or a ``.fdbs`` file.
+"""InfiniBand subnets: ``ibnetdiscover``, with forwarding tables (``dump_lfts``, ``.fdbs``) and path records.
 
 Both forms are read: blocks of nodes, and the list of ports that ``ibnetdiscover -p`` prints. Each port of a
 channel adapter is a terminal, because a LID belongs to a port. Links are named by both ends with the numbers
@@ -17,9 +17,12 @@ from typing import NoReturn
 
 from ..reading import ReadError
 from ..topology import Graph
-from .common import Fabric, Imported, Lines, Route
+from .common import Fabric, Imported, Level, Lines, Route
+from .path_records import is_records, path_records
 
 PRESET = "infiniband-4x-edr"
+LANES = 4
+"""Of the preset."""
 LANE_GBIT_PER_S = {
     "SDR": 2.0,
     "DDR": 4.0,
@@ -81,8 +84,9 @@ class _Port:
 
 
 def ibnetdiscover(files: Sequence[Path]) -> Imported:
-    """Read a subnet, and its forwarding tables if a file has them."""
-    read = [Lines(file) for file in files]
+    """Read a subnet, and its forwarding tables and path records if files have them."""
+    records = [file for file in files if is_records(file)]
+    read = [Lines(file) for file in files if file not in records]
     tables = [one for one in read if re.search(r"^Unicast lids|dump_ucast_routes", one.text, re.MULTILINE)]
     found = [one for one in read if one not in tables]
     if len(found) != 1:
@@ -91,8 +95,23 @@ def ibnetdiscover(files: Sequence[Path]) -> Imported:
     subnet = _Subnet(found[0])
     graph = subnet.graph()
     routes = subnet.routes(tables)
-    sections = f'[technology]\npreset = "{PRESET}"\n\n[traffic]\npattern = "uniform"\nload = 0.5\n'
-    return Imported("ibnetdiscover", graph, routes, sections, (*graph.remarks, *subnet.remarks()))
+    if records and not tables:
+        raise ReadError("path records need forwarding tables", "name the files of dump_lfts beside them")
+    every = path_records(records, subnet.terminal)
+    levels = [level for level in every if level[2]]
+    most = max((level for _, _, level in levels), default=0)
+    lanes = f"lanes = {most + 1}\n" if most >= LANES else ""
+    sections = f'[technology]\npreset = "{PRESET}"\n{lanes}\n[traffic]\npattern = "uniform"\nload = 0.5\n'
+    remarks = [*graph.remarks, *subnet.remarks(), *_of_levels(every, graph.terminals, most, bool(records))]
+    return Imported("ibnetdiscover", graph, routes, sections, tuple(remarks), levels=levels)
+
+
+def _of_levels(every: Sequence[Level], terminals: int, most: int, given: bool) -> list[str]:
+    """Return a remark about path records."""
+    without = terminals * (terminals - 1) - len(every)
+    some = f"; {without:,} pairs have no record, and level 0" if without > 0 else ""
+    said = f"service levels 0 to {most} are taken as the lanes of these numbers{some}"
+    return [said] if given else []
 
 
 @dataclass(frozen=True)
