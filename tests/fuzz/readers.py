@@ -23,6 +23,7 @@ from fabriloom.imports import read as read_fabric
 from fabriloom.programs.simple import LONG_TRAIN, RECEIVES, ROUND, SENDS, TRAIN
 from fabriloom.reading import ReadError
 from fabriloom.routing import RoutingError
+from fabriloom.routing.levels import read_levels
 from fabriloom.routing.own_paths import own_paths
 from fabriloom.routing.own_ports import own_ports
 from fabriloom.routing.own_table import own_table
@@ -30,7 +31,7 @@ from fabriloom.scenario import Scenario, ScenarioError, load
 from fabriloom.topology import GraphError
 from fabriloom.topology.sci_rings import sci_rings
 from imports.test_booksim import CONFIG
-from imports.test_infiniband import LFTS, LISTED, SUBNET
+from imports.test_infiniband import LFTS, LISTED, RECORDS, SUBNET
 from imports.test_netrace import PACKETS
 from imports.test_netrace import trace as packets_of_netrace
 from imports.test_simulators import (
@@ -111,15 +112,14 @@ _SUBNET, _LFTS, _ANYNET, _HPCC = (text.encode() for text in (SUBNET, LFTS, ANYNE
 _PLATFORMS = [PLATFORM, STAR, *(CLUSTER.format(shape) for shape in ("", TORUS, FAT))]
 
 
-def _fabric(kind: str, beside: str = "") -> Callable[[Path], object]:
-    """Read the file as this kind, with a right one beside it."""
+def _fabric(kind: str, *beside: str) -> Callable[[Path], object]:
+    """Read the file as this kind, with right ones beside it."""
 
     def read(path: Path) -> object:
-        if not beside:
-            return read_fabric(kind, path)
-        other = path.with_name("beside.txt")
-        other.write_text(beside)
-        return read_fabric(kind, other, path)
+        others = [path.with_name(f"beside-{number}.txt") for number in range(len(beside))]
+        for other, text in zip(others, beside, strict=True):
+            other.write_text(text)
+        return read_fabric(kind, *others, path)
 
     return read
 
@@ -154,6 +154,13 @@ def _graph(path: Path) -> object:
 
 def _routes(path: Path) -> object:
     return own_table(GRID, path)
+
+
+_LEVELS = b'source,target,level\n"s(0,0)","s(1,1)",2\n"t(0,0).0","t(0,1).0",1\n'
+
+
+def _levels(path: Path) -> object:
+    return read_levels(GRID, path)
 
 
 def _paths(path: Path) -> object:
@@ -299,6 +306,7 @@ READERS: dict[str, Reader] = {
     "routes.csv": Reader(".csv", [_ROUTES], _routes, (RoutingError,), "csv"),
     "routing.c": Reader(".c", [_IN_C, _ROWS_IN_C], _routes, (RoutingError,)),
     "paths.csv": Reader(".csv", [_PATHS], _paths, (RoutingError,), "csv"),
+    "levels.csv": Reader(".csv", [_LEVELS], _levels, (RoutingError,), "csv"),
     "descriptors.csv": Reader(".csv", [_ROWS], _traffic({"kind": "descriptors"}), _SCENARIO, "csv"),
     "matrix.csv": Reader(
         ".csv", [b"0,1,2,3\n1,0,1,1\n0.5,0,0,1\n1,1,1,0\n"], _traffic({"kind": "matrix"}), _SCENARIO, "csv"
@@ -322,6 +330,7 @@ READERS: dict[str, Reader] = {
     "times.csv": Reader(".csv", [_TIMES], imports.read, (FitError,), "csv"),
     "ibnetdiscover.out": Reader(".out", [_SUBNET, LISTED.encode()], _fabric("ibnetdiscover"), (ReadError,)),
     "lfts.out": Reader(".out", [_LFTS], _fabric("ibnetdiscover", SUBNET), (ReadError,)),
+    "paths.out": Reader(".out", [RECORDS.encode()], _fabric("ibnetdiscover", SUBNET, LFTS), (ReadError,)),
     "anynet.txt": Reader(".txt", [_ANYNET], _fabric("anynet"), (ReadError,)),
     "booksim.txt": Reader(".txt", [CONFIG.encode()], _fabric("booksim"), (ReadError,)),
     "hpcc.txt": Reader(".txt", [_HPCC], _fabric("hpcc"), (ReadError,)),

@@ -264,6 +264,7 @@ LEFT_OUT = {
     "addressing": "drawn by the tests of addresses, as regions",
     "regions": "",
     "after_fault": "drawn by the tests of tables",
+    "service_levels": "a file; the tests of levels draw them",
     "spread_seed": "a seed",
     "transaction": "of rings",
     "data_bits": "the bits of characters, as the next two, say no more than a link rate",

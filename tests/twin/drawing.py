@@ -267,6 +267,8 @@ def lanes(seed: int) -> Table:
         routing["kind"] = "dimension-order"
         if kind == "torus":
             routing["variant"] = "minimal"
+    if choice == "any" and Random(f"levels {seed}").random() < 0.3:
+        routing = {"kind": "lash"}
     return {**written, "technology": technology, "routing": routing}
 
 

@@ -29,7 +29,7 @@ from .deadlock import Pairs, ports_of
 from .drawn import ONE_EACH, parts_of, sources_in_a_row, without_parts
 from .own_sizes import coded, narrowed, promised, slots_by_chance
 from .schedule import check_schedule
-from .traffic_classes import class_columns
+from .traffic_classes import by_level, class_columns
 
 if TYPE_CHECKING:
     from ..programs import Programs
@@ -55,9 +55,12 @@ class LinkRoutes:
             for name in _ELSEWHERE:
                 parameters.pop(name, None)
             lanes = self.technology.lanes
-            parameters["lanes"] = lanes if scenario.routing.kind == "table" else self.layers
+            layers = 1 if parameters.get("service_levels") else self.layers
+            parameters["lanes"] = lanes if scenario.routing.kind == "table" else layers
             self.planes = _planes(graph, parameters)
             """Per plane of the graph: its graph and table."""
+            if self.planes[0][1].levels is not None:
+                self.classes = by_level(scenario, graph, self.planes[0][1], lanes)
             self._escape: dict[int, RouteTable] = {}
             """Tables of escape lanes, by the table of the other lanes."""
             if self.lane_choice in routing.ESCAPES:
@@ -88,12 +91,16 @@ class LinkRoutes:
         other tables are followed.
         """
         for graph, table in {id(table): (graph, table) for graph, table in self.planes}.values():
-            ways = {len(own): self._as_waited_for(graph, table, own) for own in self._waiting_apart()}
+            ways = {self._alike(own): self._as_waited_for(graph, table, own) for own in self._waiting_apart()}
             proved = [own for own, (way, lanes) in ways.items() if routing.proved(graph, way, lanes)]
             free = {(id(table), own) for own in proved}
-            if not free:
+            if not free or self.classes.levels is not None:
                 routing.verify(graph, table)
             self._free |= free
+
+    def _alike(self, own: list[int]) -> int:
+        """Return a number that sets of lanes have in common whose packets wait in the same way."""
+        return len(own) if self.classes.levels is None else own[0]
 
     @property
     def layers(self) -> int:
@@ -123,7 +130,7 @@ class LinkRoutes:
             return distribution_cycle(self.graph, self.table, self.distributions)
         for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
             for own in self._waiting_apart():
-                if (id(table), len(own)) in self._free:
+                if (id(table), self._alike(own)) in self._free:
                     continue
                 way, lanes = self._as_waited_for(graph, table, own)
                 if self.lane_choice == "escape":
@@ -168,7 +175,10 @@ class LinkRoutes:
             dead = [one[(one >= 0) & (one < graph.links)] for one in dead]
             for own in self._waiting_apart():
                 phases = [self._as_waited_for(graph, table[at], own)[0] for table in tables]
-                found = routing.phases_cycle(graph, phases, dead, len(own), here)
+                some = here
+                if here is not None and not self.technology.holds_wire:
+                    some = self.classes.waiting(here, own)
+                found = routing.phases_cycle(graph, phases, dead, len(own), some)
                 if found is not None:
                     place, cycle = found
                     return place, self._named(self._lanes_of(cycle, own, plane.first_link))
@@ -236,6 +246,8 @@ class LinkRoutes:
             return known or shortest_path(graph, "adaptive", [], next_hops="all"), len(own)
         if self.escapes:
             return routing.escape_part(graph, self._escape[id(table)], len(own))
+        if table.levels is not None:
+            return routing.of_level(graph, table, own[0]), 1
         known = self._divided.get((id(table), len(own), None))
         return known or self.divide(graph, table, len(own)), len(own)
 

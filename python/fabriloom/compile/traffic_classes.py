@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .. import routing, units
+from ..routing.table import Levels, RouteTable
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import RingTechnology, Technology
@@ -42,6 +43,8 @@ class TrafficClasses:
     classes have no ports."""
     halves: tuple[int, ...] = ()
     """The senders of each class, if these choose lanes: see :func:`fabriloom.routing.halves`."""
+    levels: Levels | None = None
+    """The class of each pair, if they are service levels: then none is named."""
 
     @property
     def named(self) -> int:
@@ -56,10 +59,19 @@ class TrafficClasses:
 
     def of(self, source: Ints, target: Ints) -> Ints:
         """Return the classes of packets."""
+        if self.levels is not None:
+            return self.levels.between(source, target).astype(np.int64)
         found = np.full(len(source), self.named, np.int64)
         for number in reversed(range(self.named)):
             found[self.senders[number, source] & self.targets[number, target]] = number
         return found
+
+    def waiting(self, pairs: tuple[Ints, Ints], own: list[int]) -> tuple[Ints, Ints]:
+        """Return the pairs of terminals whose packets wait on these lanes; where none are by pair, all."""
+        if self.levels is None:
+            return pairs
+        here = self.of(*pairs) == own[0]
+        return pairs[0][here], pairs[1][here]
 
     def ports_used(self, first: bool) -> Ints:
         """Return how many ports each terminal uses; ``first``: only the first port of each class."""
@@ -82,6 +94,25 @@ def no_classes(graph: Graph, lanes: int = 1) -> TrafficClasses:
     """Return the classes of a scenario that names none."""
     none = np.zeros((0, graph.terminals), bool)
     return TrafficClasses(none, none, [list(range(lanes))], [0], None)
+
+
+def by_level(scenario: Scenario, graph: Graph, table: RouteTable, lanes: int) -> TrafficClasses:
+    """Return a class for each service level, with the lane of its number. Raises RoutingError."""
+    levels, given = table.levels, scenario.routing
+    assert levels is not None
+    beside = {
+        "lane_choice": getattr(given, "lane_choice", None) not in (None, "any"),
+        "traffic classes": bool(_given(scenario)),
+        "packet distribution": bool(getattr(given, "distribution", None)),
+        "terminals of several ports": graph.several is not None,
+    }
+    routing.check_alone(table, beside)
+    numbers = list(range(levels.count))
+    if len(numbers) > lanes:
+        has = "one lane" if lanes == 1 else f"{lanes} lanes"
+        message = f"level {numbers[-1]} needs a lane of this number, and links have {has}"
+        raise routing.RoutingError(f"{message}: set technology.lanes = {len(numbers)}", "service_levels")
+    return replace(no_classes(graph), lanes=[[lane] for lane in numbers], lanes_of=numbers, levels=levels)
 
 
 def classes_of(scenario: Scenario, graph: Graph, technology: Technology | RingTechnology) -> TrafficClasses:
@@ -124,6 +155,14 @@ def _given(scenario: Scenario) -> list[Any]:
 
 def class_columns(classes: TrafficClasses, graph: Graph, headers: int) -> Arrays:
     """Return the engine's columns; ``headers``: number of routing classes of each set of lanes."""
+    if classes.levels is not None:
+        width = classes.levels.of.shape[1]
+        return {
+            "port_class_from": u32(classes.levels.row.astype(np.int64) * width),
+            "port_class_to": u32(classes.levels.column),
+            "class_between": classes.levels.of.ravel(),
+            "class_headers": u32([place * headers for place in classes.lanes_of]),
+        }
     if not classes.named:
         return {}
     terminal = np.arange(graph.ports) if graph.several is None else graph.several.terminal

@@ -26,6 +26,7 @@ from .check import (
 )
 from .lanes import ESCAPES, divide, escape_part, halves, in_rings
 from .layers import hops_needed, layers_needed
+from .levels import check_alone, of_level
 from .planes import ports_together, together
 from .sharing import most_units, shares
 from .table import NONE, OWN, RouteTable, RoutingError, by_class, on_lanes
@@ -50,6 +51,7 @@ __all__ = [
     "by_class",
     "channel_loads",
     "channel_order",
+    "check_alone",
     "dependency_cycle",
     "divide",
     "escape_part",
@@ -63,6 +65,7 @@ __all__ = [
     "mean_hops",
     "mean_way",
     "most_units",
+    "of_level",
     "on_lanes",
     "path",
     "phases_cycle",

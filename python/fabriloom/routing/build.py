@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..topology.family import usual_routing
 from ..topology.graph import Graph
 from .check import dependency_cycle
 from .layers import all_minimal, hops, hops_needed, minimal_layers, ugal, valiant
+from .levels import lash, read_levels
 from .native import Core, numbers
 from .table import NONE, RouteTable, RoutingError
 from .up_down import one_way, self_routing, shortest_path, up_down, up_star_down_star
@@ -76,6 +77,7 @@ RULES: dict[str, Callable[..., RouteTable]] = {
     "hops": hops,
     "valiant": valiant,
     "ugal": ugal,
+    "lash": lash,
 }
 """The functions of the kinds that are rules."""
 
@@ -92,12 +94,13 @@ SPREADS = ("turns", "runs", "random")
 def build(
     graph: Graph,
     kind: str = "auto",
-    adaptive: bool = True,
+    adaptive: bool | None = None,
     universal: bool = False,
     interval_labelling: bool = False,
     spread: str | None = None,
     spread_seed: int | None = None,
     lanes: int = 1,
+    service_levels: Mapping[str, Any] | None = None,
     **parameters: Any,
 ) -> RouteTable:
     """Build the routing table of a graph.
@@ -107,11 +110,13 @@ def build(
       all of them, or with a lane per global link where the family has groups, or else up*/down* if all
       cables are two-way. "interval" builds the kind ``of=`` and requires that interval labels can express it,
       as ``interval_labelling=True`` does with any kind.
-    * ``adaptive``: a packet takes any free link of its group. Otherwise each destination has a fixed link:
+    * ``adaptive`` (default, but for "lash"): a packet takes any free link of its group. Otherwise each
+      destination has a fixed link:
       ``spread="turns"`` (default) assigns destinations in turn (d-mod-k), "runs" gives every link a block of
       consecutive destinations, "random" draws a link for each destination and switch, with ``spread_seed``.
     * ``universal``: packets first go to a random intermediate switch, see ``intermediates``.
     * ``lanes``: lanes per link of which packets may wait for one without keeping the others from moving.
+    * ``service_levels``: ``{"path": FILE}``, the lanes of packets by source and target, see ``read_levels``.
     * ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*, minimal-layers,
       valiant, ugal), ``threshold`` (ugal), ``count`` (hops), ``next_hops`` (shortest-path), ``path`` (table,
       paths), ``of`` (interval). None means not given.
@@ -119,6 +124,7 @@ def build(
     Raises ``RoutingError`` with the parameter at fault if the kind does not suit the graph.
     """
     kind = ALIASES.get(kind, kind)
+    adaptive = kind != "lash" if adaptive is None else adaptive
     if kind not in KINDS:
         raise RoutingError(f'there is no routing "{kind}"{_nearest(kind, KINDS)}', "kind")
     if not graph.switches and (kind != "auto" or interval_labelling):
@@ -149,6 +155,8 @@ def build(
         )
     if how == "random":
         table = drawn(graph, table, spread_seed or 0)
+    if service_levels:
+        table = _with_levels(graph, table, service_levels["path"])
     if interval_labelling:
         from .intervals import interval_labels
 
@@ -205,6 +213,14 @@ def _paths(graph: Graph, universal: bool, given: dict[str, Any]) -> RouteTable:
     if "path" not in given:
         raise RoutingError('the routing "paths" needs the path of its file', "path")
     return own_paths(graph, others=_automatic(graph, "turns", [], {}), **given)
+
+
+def _with_levels(graph: Graph, table: RouteTable, path: str) -> RouteTable:
+    try:
+        return replace(table, levels=read_levels(graph, path))
+    except RoutingError as error:
+        error.parameter = "service_levels.path"
+        raise
 
 
 def _rule(

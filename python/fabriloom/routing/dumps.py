@@ -7,9 +7,11 @@ import io
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..topology.graph import Graph
 from .lanes import divide
+from .levels import HEADINGS
 from .routers import ports
 from .table import NONE, RouteTable, RoutingError
 from .up_down import one_way
@@ -44,6 +46,44 @@ def _words(graph: Graph, members: list[int], lanes: int) -> str:
     if len(members) == len(links) * lanes:
         return " ".join(graph.link_names[link] for link in links)
     return " ".join(f"{graph.link_names[member // lanes]}/{member % lanes}" for member in members)
+
+
+def levels(graph: Graph, table: RouteTable) -> str:
+    """Return source, target and level of all pairs but those of level 0; a switch stands for its terminals.
+
+    ``service_levels`` of a routing reads the lines.
+    """
+    given = table.levels
+    assert given is not None
+    ends = [
+        _ends(graph, numbers, count)
+        for numbers, count in zip((given.row, given.column), given.of.shape, strict=True)
+    ]
+    text = io.StringIO()
+    lines = csv.writer(text, lineterminator="\n")
+    lines.writerow(HEADINGS)
+    for row, column in np.argwhere(given.of > 0).tolist():
+        pairs = ((source, target) for source in ends[0][row] for target in ends[1][column])
+        lines.writerows((source, target, given.of[row, column]) for source, target in pairs)
+    return text.getvalue()
+
+
+def _ends(graph: Graph, numbers: NDArray[np.uint32], count: int) -> list[list[str]]:
+    """Return the terminals with each number, as their switch if they are all of its own, by name."""
+    home = graph.terminal_entry_switches
+    own = np.bincount(home, minlength=graph.switches)
+    found = list[list[str]]()
+    for number in range(count):
+        terminals = np.flatnonzero(numbers == number)
+        switch = home[terminals[:1]].tolist()
+        whole = switch and len(terminals) == own[switch[0]] and bool((home[terminals] == switch[0]).all())
+        names = (
+            [graph.switch_names[switch[0]]]
+            if whole
+            else [graph.terminal_names[at] for at in terminals.tolist()]
+        )
+        found.append(names)
+    return found
 
 
 def fits_forwarding(graph: Graph, table: RouteTable) -> bool:

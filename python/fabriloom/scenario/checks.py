@@ -260,6 +260,7 @@ _NOT_REPLACED = {
     "interval_labelling": "interval labels",
     "distribution": "packet distribution",
     "traffic_class": "lanes by traffic class",
+    "service_levels": "service levels",
 }
 """Settings that cannot be combined with replaced routing tables, besides some lanes."""
 
@@ -280,6 +281,7 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
         "distribution": bool(routing.distribution),
         "lane_choice": routing.lane_choice not in (None, "any", "destination") and not escapes,
         "traffic_class": any(one.lanes for one in routing.traffic_class or []),
+        "service_levels": routing.service_levels is not None,
     }
     for name in (name for name, is_set in in_the_way.items() if is_set):
         what = _NOT_REPLACED.get(name, f'lane_choice = "{routing.lane_choice}"')

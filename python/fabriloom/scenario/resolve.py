@@ -214,6 +214,7 @@ def files(scenario: Scenario) -> dict[Path, Any]:
         *((("topology", "planes", place, "network"), plane.network) for place, plane in planes),
         (("routing",), scenario.routing),
         (("routing", "after_fault"), getattr(scenario.routing, "after_fault", None)),
+        (("routing", "service_levels"), getattr(scenario.routing, "service_levels", None)),
         (("traffic", "pattern"), scenario.traffic.pattern),
         (("program",), scenario.program),
     ]

@@ -12,6 +12,7 @@ from ..results.figures import figures
 from ..routing.check import certificate
 from ..scenario import Scenario
 from ..scenario.errors import ScenarioError
+from ..topology import Graph
 from .kinds import inspection_of
 
 HEAD = ["routing", "lanes", "deadlock", "MB/s, evenly shared", "links on a way", "to write"]
@@ -95,17 +96,30 @@ def _others(scenario: Scenario, compiled: Compiled, enough: list[int]) -> list[d
             more = {} if count == lanes else {"technology.lanes": count}
             settings.append({"routing": {"kind": kind}, **more})
     kept = {"adaptive": bool(scenario.parameters("routing").get("adaptive", True))}
-    return [{**one, "routing": {**one["routing"], **kept}} for one in settings]
+    return [
+        # Levels are for one way of each pair.
+        one if one["routing"]["kind"] == "lash" else {**one, "routing": {**one["routing"], **kept}}
+        for one in settings
+    ]
 
 
 def _by_hops(compiled: Compiled, lanes: int, enough: list[int]) -> dict[str, set[int]]:
-    """Return, for ``hops``, ``valiant`` and ``ugal``, the numbers of lanes to try: those there are, or
-    enough."""
+    """Return, for ``hops``, ``valiant``, ``ugal`` and ``lash``, the numbers of lanes to try: those there
+    are, or enough.
+    """
     graphs = [plane.graph for plane in compiled.graph.planes if plane.graph.switches]
     hops = max(map(routing.hops_needed, graphs))
     twice = 2 * hops if all("groups" in graph.layout for graph in graphs) else 2 * max(enough)
     found = {"hops": max(lanes, hops), "valiant": max(lanes, twice), "ugal": max(lanes, twice)}
+    found["lash"] = max(lanes, *(_levels(graph) for graph in graphs))
     return {kind: {count} for kind, count in found.items() if count <= MOST_LANES}
+
+
+def _levels(graph: Graph) -> int:
+    """Return how many service levels minimal paths take."""
+    table = routing.build(graph, "lash")
+    assert table.levels is not None
+    return table.levels.count
 
 
 def _tried(scenario: Scenario, settings: dict[str, Any]) -> dict[str, Any] | None:

@@ -91,8 +91,13 @@ def _dumps(compiled: Compiled, head: str, graph: Graph, table: Any) -> dict[str,
     assert isinstance(compiled.routes, compile.LinkRoutes)
     found = dict[str, str]()
     classes = compiled.routes.classes
-    if len(classes.lanes) == 1 and not classes.halves and not len(table.via_switch):
-        routes = compiled.routes
+    routes = compiled.routes
+    if classes.levels is not None:
+        found = {
+            f"{head}table.csv": dumps.by_name(graph, table, 1),
+            f"{head}levels.csv": dumps.levels(graph, table),
+        }
+    elif len(classes.lanes) == 1 and not classes.halves and not len(table.via_switch):
         found[f"{head}table.csv"] = dumps.by_name(graph, table, routes.technology.lanes, routes.lane_choice)
     if dumps.fits_forwarding(graph, table):
         found |= {f"{head}ibnetdiscover.out": dumps.ibnetdiscover(graph)}

@@ -81,6 +81,15 @@ class AfterFault(Section):
     sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 
 
+class ServiceLevels(Section):
+    """Lanes of packets by source and target, as a subnet manager gives them to paths: a CSV file with the
+    columns source, target (terminals, or switches for all of theirs) and level. Other packets have level 0.
+    """
+
+    path: FileName = setting("The file, relative to the scenario")
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
+
+
 class AnyRouting(Section):
     """Settings that all routings share."""
 
@@ -122,6 +131,9 @@ class AnyRouting(Section):
     traffic_class: TrafficClasses = optional(
         "Traffic classes: packets from some terminals, or to some, have lanes of their own, or leave by "
         "ports of their own. lane_choice then selects among the lanes of a class"
+    )
+    service_levels: ServiceLevels | None = optional(
+        "Lanes by source and target: packets of level n take lane n of every link, and no other"
     )
     distribution: Annotated[list[Distribution], Field(min_length=1, max_length=222)] | None = optional(
         "Packet distribution (multicast): addresses that stand for several terminals"
@@ -191,6 +203,16 @@ class MinimalLayers(AnyRouting):
     kind: Literal["minimal-layers"]
     root: Annotated[int, Field(ge=0)] | str | None = optional(
         "The root of up*/down* paths; if not given, the most central switch"
+    )
+
+
+class Lash(AnyRouting):
+    """Minimal paths, with a lane for the whole way of each pair, on any graph; cannot deadlock."""
+
+    kind: Literal["lash"]
+    adaptive: bool = setting(
+        "true: lanes for all minimal paths of a pair, many of them; false: each destination has a fixed link",
+        False,
     )
 
 
@@ -303,6 +325,7 @@ Routing = Annotated[
     | ShortestPath
     | UpStarDownStar
     | MinimalLayers
+    | Lash
     | Hops
     | Valiant
     | Ugal

@@ -1,0 +1,130 @@
+"""Service levels: computed ones have no cycle, given ones are taken as they stand, exported ones come back."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from fabriloom import routing, run, topology
+from fabriloom.cli.app import app
+from fabriloom.compile import compile
+from fabriloom.routing import RouteTable
+from fabriloom.scenario import Scenario
+from fabriloom.scenario.errors import ScenarioError
+from fabriloom.topology import Graph
+from hypothesis import given
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+from .common import graphs, proved
+
+RING: dict[str, Any] = {"kind": "torus", "shape": [6], "terminals_per_switch": 2}
+
+
+def waits(graph: Graph, table: RouteTable, level: int) -> nx.DiGraph:
+    """What the packets of a level wait for, pair by pair."""
+    found = nx.DiGraph()
+    assert table.levels is not None
+    full = table.full()
+    home = graph.terminal_entry_switches
+    for source in range(graph.terminals):
+        for target in range(graph.terminals):
+            if int(table.levels.between(np.array([source]), np.array([target]))[0]) != level:
+                continue
+            open_links = [int(link) for link in onward(full, int(home[source]), target)]
+            seen = set(open_links)
+            while open_links:
+                link = open_links.pop()
+                at = int(graph.link_target[link])
+                for further in onward(full, at, target) if at < graph.switches else ():
+                    found.add_edge(link, int(further))
+                    if int(further) not in seen:
+                        seen.add(int(further))
+                        open_links.append(int(further))
+    return found
+
+
+def onward(table: RouteTable, switch: int, target: int) -> list[int]:
+    entry = int(table.route[switch, table.terminal_class[target]])
+    return [] if entry == routing.NONE else table.group(entry >> 1).tolist()
+
+
+@given(graph=graphs(), adaptive=st.booleans())
+def test_computed_levels_have_no_cycle(graph: Graph, adaptive: bool) -> None:
+    table = routing.build(graph, "lash", adaptive=adaptive)
+    assert table.levels is not None
+    for level in range(table.levels.count):
+        assert nx.is_directed_acyclic_graph(waits(graph, table, level))
+        assert routing.dependency_cycle(graph, routing.of_level(graph, table, level)) is None
+
+
+@given(graph=graphs(), seed=st.integers(0, 1000))
+def test_any_levels_are_judged_pair_by_pair(graph: Graph, seed: int, tmp_path_factory: Any) -> None:
+    dice = Random(seed)
+    names, lines = graph.terminal_names, ["source,target,level"]
+    for source in names:
+        lines += [f"{source},{target},{dice.randint(0, 2)}" for target in names if dice.random() < 0.7]
+    file = tmp_path_factory.mktemp("levels") / "levels.csv"
+    file.write_text("\n".join(lines))
+    table = routing.build(graph, "shortest-path", adaptive=seed % 2 > 0, service_levels={"path": file})
+    for level in range(3):
+        free = routing.dependency_cycle(graph, routing.of_level(graph, table, level)) is None
+        assert free == nx.is_directed_acyclic_graph(waits(graph, table, level))
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "levels"),
+    [
+        ("slim_fly", {"order": 5, "terminals_per_switch": 4}, 2),
+        ("fat_tree", {"arity": 4, "levels": 3}, 1),
+        ("torus", {"shape": [8, 8]}, 4),
+        ("dragonfly", {"switches_per_group": 4, "global_links": 2, "terminals_per_switch": 2}, 2),
+    ],
+)
+def test_families_take_few_levels(kind: str, parameters: dict[str, Any], levels: int) -> None:
+    table = routing.build(topology.build(kind, **parameters), "lash")
+    assert table.levels is not None
+    assert table.levels.count == levels
+
+
+def scenario(rule: dict[str, Any], base: Path, **technology: Any) -> Scenario:
+    given: dict[str, Any] = {"preset": "infiniband-4x-edr", "lanes": 2, **technology}
+    traffic = {"pattern": "uniform", "load": 0.9, "length": "2000 B"}
+    whole = {
+        "topology": RING,
+        "routing": rule,
+        "technology": given,
+        "traffic": traffic,
+        "run": {"duration": "100 us"},
+    }
+    return Scenario.from_dict(whole, base_dir=base)
+
+
+def test_levels_keep_a_ring_going(tmp_path: Path) -> None:
+    alone = scenario({"kind": "shortest-path", "adaptive": False}, tmp_path)
+    assert run(alone).end_reason == "deadlocked"
+    by_level = scenario({"kind": "lash"}, tmp_path)
+    proved(by_level, 0)
+    assert run(by_level).end_reason != "deadlocked"
+    with pytest.raises(ScenarioError, match=r"level 1 needs a lane of this number, and links have one lane"):
+        compile(scenario({"kind": "lash"}, tmp_path, lanes=1))
+
+
+def test_what_is_exported_comes_back(tmp_path: Path) -> None:
+    """By names, by ports, and by the file of levels of a scenario that was read back itself."""
+    folder, one = tmp_path / "out", scenario({"kind": "lash"}, tmp_path)
+    (tmp_path / "one.json").write_text(json.dumps(one.resolved), encoding="utf-8")
+    ended = CliRunner().invoke(app, ["export", str(tmp_path / "one.json"), "--out", str(folder)])
+    assert ended.exit_code == 0, ended.output
+    before = run(one).links
+    for table in ("table.csv", "routing.csv"):
+        levels = {"path": "levels.csv"}
+        again = scenario({"kind": "table", "path": table, "service_levels": levels}, folder)
+        proved(again, 0)
+        assert run(again).links.equals(before)
+    assert (folder / "lfts.out").exists()
