@@ -1,4 +1,4 @@
-"""Service levels: computed ones have no cycle, given ones are taken as they stand, exported ones come back."""
+"""Service levels: computed ones have no cycle, given ones are taken as they are, exported ones come back."""
 
 from __future__ import annotations
 
