@@ -264,7 +264,7 @@ def _table(scenario: Scenario, routes: LinkRoutes, after: AfterFault, dead: froz
                 path = str(scenario.base_dir / after.path)
                 found = routing.build(graph, "table", adaptive=parameters["adaptive"], path=path, lanes=lanes)
             else:
-                found = _around(routes, graph, gone, after.kind, parameters) if gone.any() else table
+                found = around(scenario, routes, graph, gone, after.kind) if gone.any() else table
             own.append(found)
             tables.append(routes.divide(graph, found, lanes))
         routes.after_planes[dead] = own
@@ -275,10 +275,11 @@ def _table(scenario: Scenario, routes: LinkRoutes, after: AfterFault, dead: froz
     return routes.after[dead]
 
 
-def _around(
-    routes: LinkRoutes, graph: Graph, gone: NDArray[np.bool_], kind: str, parameters: dict[str, Any]
+def around(
+    scenario: Scenario, routes: LinkRoutes, graph: Graph, gone: NDArray[np.bool_], kind: str
 ) -> RouteTable:
     """Return the table of a plane without dead links; packets that escape do so by up*/down*."""
+    parameters = _parameters(scenario)
     if routes.lane_choice != "escape":
         return routing.around(graph, gone, kind, lanes=routes.layers, **parameters)
     escape = routing.around(graph, gone, "up-star-down-star", **parameters)

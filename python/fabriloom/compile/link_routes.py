@@ -143,6 +143,11 @@ class LinkRoutes:
                     return self._lanes_of(found, own[:lanes], plane.first_link)
         return None
 
+    def is_free(self, graph: Graph, table: RouteTable) -> bool:
+        """Return whether packets by another table of a plane cannot wait for each other in a cycle."""
+        ways = (self._as_waited_for(graph, table, own) for own in self._waiting_apart())
+        return all(routing.dependency_cycle(graph, way, lanes) is None for way, lanes in ways)
+
     def dead_in_turn(self, scenario: Scenario, columns: Arrays, tick_ps: Ps) -> list[frozenset[int]]:
         """Return the links that are dead when tables are replaced, in the order of the replacements."""
         if not scenario.fault:

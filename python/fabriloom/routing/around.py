@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from ..topology.graph import Graph
 from .build import build
+from .check import dependency_cycle
 from .table import NONE, RouteTable, RoutingError
 from .up_down import one_way
 
@@ -23,7 +24,8 @@ def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **paramete
 
     A cable with one dead direction is not used at all. Links of terminals stay, because nothing leads around
     them. An entry without a remaining path is ``NONE``. ``kind``: one of ``AROUND``; "auto" is the shortest
-    path, or up*/down* if that could deadlock. The other parameters are those of ``build``. Raises
+    path, or up*/down* if that could deadlock. With one link per destination, these are spread over all
+    shortest paths where they may be. The other parameters are those of ``build``. Raises
     ``RoutingError`` for networks with one-way links between switches.
     """
     if one_way(graph):
@@ -42,7 +44,7 @@ def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **paramete
     for number in np.unique(part[graph.terminal_exit_switches]).tolist():
         inside = np.flatnonzero(part == number)
         own, kept, terminals = _left(graph, inside, ~lost)
-        table = build(own, kind, **parameters).full()
+        table = _table(own, kind, parameters).full()
         entry = table.route.astype(np.int64)
         route[np.ix_(inside, terminals)] = np.where(entry == NONE, NONE, entry + 2 * groups)
         if table.layer is not None:
@@ -60,6 +62,18 @@ def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **paramete
         layer=layer if layer.any() else None,
         kind=kind,
     )
+
+
+def _table(graph: Graph, kind: str, parameters: dict[str, Any]) -> RouteTable:
+    """Return the table of what is left, with destinations spread over all shortest paths where they may be.
+
+    What is left of a tree has stages no more, and the first neighbour of each switch would carry everything.
+    """
+    if kind in ("auto", "shortest-path") and not parameters.get("adaptive", True):
+        found = build(graph, "shortest-path", **{"next_hops": "all", **parameters})
+        if kind == "shortest-path" or dependency_cycle(graph, found) is None:
+            return found
+    return build(graph, kind, **parameters)
 
 
 def _parts(graph: Graph, alive: Ints) -> Ints:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,12 +10,16 @@ import numpy as np
 from ..compile import Compiled
 from ..results.columns.faults import FAILURE
 from ..results.figures import figures, in_percent
+from ..routing import AROUND
 from ..topology import Graph
 from .kinds import inspection_of
+from .left import Left
 from .port_loads import Ints
 
 KINDS = ("all", "cables", "switches")
 """The kinds of failures."""
+RULES = AROUND
+"""The rules of new tables after a failure."""
 MOST_WAYS = 1 << 34
 """Limit of table entries, or ways between ports, times failures: some minutes."""
 SHOWN = 8
@@ -36,21 +41,40 @@ def failures(graph: Graph, kinds: str) -> list[tuple[str, str, Ints]]:
     return found
 
 
-def look(compiled: Compiled, kinds: str = "all") -> dict[str, Any]:
-    """Evaluate every single failure; returns them ready for JSON, the worst first. Raises ScenarioError."""
+def look(
+    compiled: Compiled,
+    kinds: str = "all",
+    reroute: str | None = None,
+    progress: Callable[[float], None] = lambda share: None,
+) -> dict[str, Any]:
+    """Evaluate every single failure; returns them ready for JSON, the worst first. Raises ScenarioError.
+
+    Args:
+        compiled: the network.
+        kinds: one of ``KINDS``.
+        reroute: the rule of new tables after each, one of ``routing.AROUND``; None: tables
+            stay.
+        progress: called with the finished share.
+    """
     if compiled.demand().spread is not None:
         message = "what failures leave of packets that go to several terminals is not followed"
         raise compiled.scenario.error(message, ("routing", "distribution"), "remove it", key=True)
-    ways = inspection_of(compiled).ways()
+    ways = inspection_of(compiled).ways(reroute)
     which = failures(ways.graph, kinds)
     if len(which) * ways.count > MOST_WAYS:
         message = f"{len(which):,} failures of {ways.count:,} ways are too many to follow"
         raise compiled.scenario.error(message, ("topology",), "take a smaller network")
     nothing = ways.after("none", "", np.empty(0, np.int64))
-    found = sorted((ways.after(*failure) for failure in which), key=lambda left: left.rank)
+    found = list[Left]()
+    for failure in which:
+        found.append(ways.after(*failure))
+        progress(len(found) / len(which))
+    found.sort(key=lambda left: left.rank)
     return {
         "kinds": kinds,
-        "deadlock_free": compiled.cycle is None,
+        "reroute": reroute,
+        "deadlock_free": compiled.cycle is None and not ways.deadlocks,
+        "deadlock_count": ways.deadlocks if compiled.cycle is None or reroute else len(found),
         "without": FAILURE.row_of(nothing),
         "count": len(found),
         "cut_off_count": sum(left.cut_off > 0 for left in found),
@@ -94,6 +118,13 @@ def _cells(row: dict[str, Any]) -> list[str]:
     ]
 
 
+def tables_said(found: dict[str, Any]) -> str:
+    """Say whether routing tables stay after a failure."""
+    if found["reroute"]:
+        return f"After each failure between switches there are new tables ({found['reroute']})."
+    return "Routing tables stay; groups shrink to what is left."
+
+
 def verdict(found: dict[str, Any]) -> str:
     """Summarise all single failures in a sentence."""
     count, cut_off, lossy = found["count"], found["cut_off_count"], found["lossy_count"]
@@ -112,7 +143,11 @@ def verdict(found: dict[str, Any]) -> str:
         text = f"{many} none cuts terminals off, but {lossy:,} lose packets that take the wrong way"
     else:
         text = f"{many} none cuts terminals off or loses packets for good"
-    free = "none can deadlock" if found["deadlock_free"] else "all can deadlock, as the whole network can"
+    free = (
+        "none can deadlock" if not found["deadlock_count"] else "all can deadlock, as the whole network can"
+    )
+    if found["reroute"] and found["deadlock_count"]:
+        free = f"{found['deadlock_count']:,} can deadlock with their new tables"
     worst = found["failures"][0]
     share = in_percent(worst["delivered_share"])
     return f"{text}; {free}; the worst is {worst['kind']} {worst['name']}: {share} of the traffic arrives"

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from .. import exits
+from .. import bars, exits
 from ..exits import Mistake, say
 from ..frame import (
     HTML,
@@ -35,6 +36,15 @@ def check(
             autocompletion=words("all", "cables", "switches"),
         ),
     ] = None,
+    reroute: Annotated[
+        str | None,
+        option(
+            "--reroute",
+            "KIND",
+            "With --fault: make new tables each time, auto, shortest-path, up*/down* or minimal-layers.",
+            autocompletion=words("auto", "shortest-path", "up*/down*", "minimal-layers"),
+        ),
+    ] = None,
     bisection: Annotated[
         int,
         option(
@@ -58,13 +68,21 @@ def check(
     --fault lists the effect of every single failure of a cable or a switch, the worst first.
     """
     if fault is not None:
-        _known(fault)
+        _known("--fault", fault, failures.KINDS)
         if resolved:
             raise Mistake("--resolved: with --fault only the failures are printed; leave one of both out")
+    if reroute is not None:
+        reroute = {"up*/down*": "up-star-down-star"}.get(reroute, reroute)
+        _known("--reroute", reroute, failures.RULES)
+        if fault is None:
+            raise Mistake("--reroute: it is for tables after failures; add --fault all")
     if out is not None:
         check_file(out, force, "--out", "a report is HTML", HTML)
     compiled = compile.compile(call.scenario())
-    failed = None if fault is None else failures.look(compiled, fault)
+    failed = None
+    if fault is not None:
+        with bars.bar("Failures") as bar:
+            failed = failures.look(compiled, fault, reroute, bar.share)
     found = inspection.inspect(compiled, bisection) if out is not None or failed is None else {}
     if out is not None:
         write_file(out, report.for_check(inspection.Checked.of(compiled, found, failed)))
@@ -90,12 +108,12 @@ def _tell(call: Call, found: dict[str, Any], resolved: bool) -> int:
     return exits.OK if found["deadlock"]["free"] else exits.DEADLOCK
 
 
-def _known(kinds: str) -> None:
-    """Refuse unknown kinds of failures."""
-    if kinds not in failures.KINDS:
-        near = units.nearest(kinds, list(failures.KINDS))
+def _known(option: str, word: str, words: Sequence[str]) -> None:
+    """Refuse unknown words of an option."""
+    if word not in words:
+        near = units.nearest(word, list(words))
         meant = f'did you mean "{near}"? ' if near else ""
-        raise Mistake(f"--fault {kinds}: {meant}there are {', '.join(failures.KINDS)}")
+        raise Mistake(f"{option} {word}: {meant}there are {', '.join(words)}")
 
 
 def _tell_failures(call: Call, found: dict[str, Any]) -> int:
@@ -105,8 +123,8 @@ def _tell_failures(call: Call, found: dict[str, Any]) -> int:
         say(f"{failures.verdict(found)}.\n")
         show.table(failures.HEAD, failures.table(found), [False, *[True] * 5, False])
         say(
-            "A pair is a sender and one of its receivers, neither of them at a switch that failed. Routing "
-            "tables stay; groups shrink to what is left."
+            "A pair is a sender and one of its receivers, neither of them at a switch that failed. "
+            f"{failures.tables_said(found)}"
         )
 
     call.tell(found, tell)

@@ -89,7 +89,9 @@ FAILURES = table(
     "The JSON of `fabriloom check --fault`. `without` and each entry of `failures`, the worst first, have the keys from `kind` on.",
     {
         "kinds": "text | What was asked for: `all`, `cables` or `switches`.",
-        "deadlock_free": "true or false | Whether the network cannot deadlock; then it cannot after a failure, which takes dependencies away and adds none.",
+        "reroute": "text | The rule of new tables after each failure; null: they stay.",
+        "deadlock_free": "true or false | Whether the network cannot deadlock, nor with new tables; if tables stay, a failure takes dependencies away and adds none.",
+        "deadlock_count": "count | Failures after which the network can deadlock.",
         "count": "count | Single failures.",
         "cut_off_count": "count | Those after which nothing arrives between some of these pairs.",
         "lossy_count": "count | Those after which some packets do not arrive.",

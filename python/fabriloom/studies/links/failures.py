@@ -47,6 +47,8 @@ class LinkWays:
         self.sent = self.demand.sent()
         self.payload = compiled.demand().by_payload(float(self.sent.sum()))
         """What is to arrive, of the same sum."""
+        self.deadlocks = 0
+        """After how many failures new tables can deadlock."""
         self.entry = np.asarray(self.graph.link_target, np.int64)[self.graph.terminal_out_links]
         """Per port: the switch that it sends to."""
 
@@ -74,6 +76,10 @@ class LinkWays:
             ways_of(graph, table.by_column(), np.ascontiguousarray(own.T))
             for (graph, table), own in zip(self.routes.planes, self._enters, strict=True)
         ]
+
+    def _ways_after(self, dead: Ints) -> list[Any]:
+        """Return, per plane, the paths of all packets once links are dead: by the same tables."""
+        return self._ways
 
     @cached_property
     def _enters(self) -> list[Reals]:
@@ -111,7 +117,7 @@ class LinkWays:
         own = {at: np.flatnonzero(self.entry == at) for at in np.unique(self.entry[out | ~runs]).tolist()}
         sends = [self.demand.rows(here)[~out[here]].sum(axis=0) for here in own.values()]
         changed = _changed(np.array(list(own), np.int64), sends)
-        to, switch, lost, load = self._ways[0].after(dead.astype(np.uint32), *changed, whole)
+        to, switch, lost, load = self._ways_after(dead)[0].after(dead.astype(np.uint32), *changed, whole)
         load[self.graph.terminal_out_links] = np.where(out, 0.0, self.sent)
         rows = {at: self.payload.rows(here) for at, here in own.items()}
         weight, count, share, asked = self._pairs(to, switch, lost, rows, out, runs)
@@ -185,7 +191,7 @@ class LinkWays:
         pair, port, to, part, sent = self._by_ports(out) if out.any() else self._usual
         enters = self._by_planes(sent) if out.any() else self._enters
         arrives, load = np.ones((graph.switches, graph.ports)), np.zeros(graph.links)
-        sides = zip(graph.planes, self._ways, enters, self._enters, strict=True)
+        sides = zip(graph.planes, self._ways_after(dead), enters, self._enters, strict=True)
         for plane, ways, sends, before in sides:
             own = dead[(dead >= plane.links.start) & (dead < plane.links.stop)] - plane.first_link
             changed = np.flatnonzero((sends != before).any(axis=1))

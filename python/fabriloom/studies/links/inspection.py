@@ -20,6 +20,7 @@ from . import loads as link_loads
 from .capacity import Capacity, capacity, shares
 from .failures import LinkWays
 from .loads import channel_load, full_at, payload_mbytes_per_s
+from .rerouted import ReroutedWays
 
 MOST_TERMINALS_FOR_CUT = 4096
 """Most terminals for which a cut is searched; larger networks need a formula."""
@@ -268,8 +269,13 @@ class LinkInspection:
         """Return the mean share of a link that a flow gets, over random pairings; None if not counted."""
         return effective_bisection.counted(self.routes, pairings, self.compiled.scenario.seed)
 
-    def ways(self) -> LinkWays:
-        """Return the paths of all packets, for many failures. Raises ScenarioError."""
+    def ways(self, reroute: str | None = None) -> LinkWays:
+        """Return the paths of all packets, for many failures; ``reroute``: the rule of new tables after each.
+
+        Raises ScenarioError.
+        """
+        if reroute is not None:
+            return ReroutedWays(self.compiled, self.routes, reroute)
         return LinkWays(self.compiled, self.routes)
 
     def pairs(self, sources: int, targets: int) -> tuple[Ints, Ints]:

@@ -28,6 +28,9 @@ MOST_WAYS = 1 << 18
 class RingWays:
     """The rings that each transaction crosses, for many failures."""
 
+    deadlocks = 0
+    """There are no new tables."""
+
     def __init__(self, compiled: Compiled, routes: RingRoutes) -> None:
         self.compiled, self.routes, self.graph, self.rings = (
             compiled,

@@ -119,8 +119,11 @@ class RingInspection:
     def effective_bisection(self, pairings: int) -> None:
         """Return None: it is not counted for rings."""
 
-    def ways(self) -> RingWays:
+    def ways(self, reroute: str | None = None) -> RingWays:
         """Return the rings that transactions cross, for many failures. Raises ScenarioError."""
+        if reroute is not None:
+            message = "rings have no tables that are made after a failure"
+            raise self.compiled.scenario.error(message, ("topology",), "leave out --reroute")
         return RingWays(self.compiled, self.routes)
 
     def pairs(self, sources: int, targets: int) -> tuple[Ints, Ints]:
