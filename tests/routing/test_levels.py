@@ -54,10 +54,13 @@ def onward(table: RouteTable, switch: int, target: int) -> list[int]:
     return [] if entry == routing.NONE else table.group(entry >> 1).tolist()
 
 
-@given(graph=graphs(), adaptive=st.booleans())
-def test_computed_levels_have_no_cycle(graph: Graph, adaptive: bool) -> None:
-    table = routing.build(graph, "lash", adaptive=adaptive)
+@given(graph=graphs(), adaptive=st.booleans(), lanes=st.integers(1, 8))
+def test_computed_levels_have_no_cycle(graph: Graph, adaptive: bool, lanes: int) -> None:
+    """Nor have those that are divided among more lanes; no lane is idle then."""
+    table = routing.build(graph, "lash", adaptive=adaptive, lanes=lanes)
     assert table.levels is not None
+    if table.levels.of.size > 50 * lanes:
+        assert table.levels.count >= lanes
     for level in range(table.levels.count):
         assert nx.is_directed_acyclic_graph(waits(graph, table, level))
         assert routing.dependency_cycle(graph, routing.of_level(graph, table, level)) is None

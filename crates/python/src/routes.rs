@@ -219,9 +219,15 @@ impl RouteNetwork {
         Ok(Some((table, found.count(), found.detours, found.left_out)))
     }
 
-    /// Returns the service level by switch and column of a table.
-    fn levels<'py>(&self, py: Python<'py>, table: Columns<'py>) -> PyResult<Bound<'py, PyArray1<u8>>> {
-        Ok(routes::levels(&self.0, table.view(&self.0)?).map_err(words)?.into_pyarray(py))
+    /// Returns the service level by switch and column of a table; None if it takes more than `most`.
+    fn levels<'py>(
+        &self,
+        py: Python<'py>,
+        table: Columns<'py>,
+        most: u8,
+    ) -> PyResult<Option<Bound<'py, PyArray1<u8>>>> {
+        let found = routes::levels(&self.0, table.view(&self.0)?, most).map_err(words)?;
+        Ok(found.map(|levels| levels.into_pyarray(py)))
     }
 
     fn self_routing<'py>(

@@ -11,10 +11,10 @@ use crate::layers::first_order;
 use crate::walk::{End, Starts, ends};
 use crate::{NONE, Network, RouteError, View};
 
-/// Returns the layer by switch and column of a table, or 0 where no packets start.
+/// Returns the layer by switch and column of a table, or 0 where no packets start; None if it takes more than `most`.
 ///
-/// The table leads every packet to its target. With more than 255 layers an error.
-pub fn levels(net: &Network, view: View<'_>) -> Result<Vec<u8>, RouteError> {
+/// The table leads every packet to its target.
+pub fn levels(net: &Network, view: View<'_>, most: u8) -> Result<Option<Vec<u8>>, RouteError> {
     view.check(net)?;
     let columns = view.columns(net);
     let starts = Starts::new(net, view);
@@ -26,11 +26,12 @@ pub fn levels(net: &Network, view: View<'_>) -> Result<Vec<u8>, RouteError> {
         if !std::mem::replace(&mut placed[column], true) {
             for switch in starts.of(net, end) {
                 finder.follow(switch, class, end);
-                found[switch as usize * columns + column] = finder.place()?;
+                let Some(layer) = finder.place(most) else { return Ok(None) };
+                found[switch as usize * columns + column] = layer;
             }
         }
     }
-    Ok(found)
+    Ok(Some(found))
 }
 
 /// Dependencies, and whether one that was asked for is there.
@@ -86,16 +87,13 @@ impl<'a> Finder<'a> {
     }
 
     /// Adds the dependencies to the lowest layer that has room for them.
-    fn place(&mut self) -> Result<u8, RouteError> {
-        for layer in 0..=u8::MAX {
+    fn place(&mut self, most: u8) -> Option<u8> {
+        (0..most).find(|&layer| {
             if self.layers.len() == usize::from(layer) {
                 self.layers.push((Acyclic::new(&self.first_order), HashMap::new()));
             }
-            if self.fits(layer) {
-                return Ok(layer);
-            }
-        }
-        Err(RouteError::text("minimal paths take more than 256 service levels"))
+            self.fits(layer)
+        })
     }
 
     fn fits(&mut self, layer: u8) -> bool {

@@ -78,24 +78,51 @@ def check_alone(table: RouteTable, given: dict[str, bool]) -> None:
         raise RoutingError(f"service levels do not go with {what}: leave one of them out", "service_levels")
 
 
-def lash(graph: Graph, spread: str, via: Sequence[int]) -> RouteTable:
-    """Return minimal paths with the service levels by which they cannot deadlock, as many as it takes.
+def lash(graph: Graph, spread: str, via: Sequence[int], lanes: int = 1) -> RouteTable:
+    """Return minimal paths with the service levels by which they cannot deadlock.
 
     Each pair of a sender's switch and a target has the lowest level in which no dependency of its packets
-    closes a cycle (T. Skeie, O. Lysne and I. Theiss, IPDPS 2002).
+    closes a cycle (T. Skeie, O. Lysne and I. Theiss, IPDPS 2002). Destinations are spread over all minimal
+    paths if the ``lanes`` allow; over those to one neighbour of each switch, which take fewer levels, if not.
+    If there are more lanes, the levels with most pairs are divided: a part of what has no cycle has none.
 
     Raises:
-        RoutingError: with random switches, to which and from which a packet would need a level each.
+        RoutingError: with random switches, to which and from which a packet would need a level each; or if it
+            takes more levels than any network has lanes.
     """
     if len(via):
         raise RoutingError("a packet has one service level: leave universal routing out", "universal")
-    table = shortest_path(graph, spread, via)
+    for next_hops, most in (("all", lanes), ("first", MOST_LEVELS)):
+        table = shortest_path(graph, spread, via, next_hops=next_hops)
+        found = Core(graph).levels(columns(table), most)
+        if found is not None:
+            return _with_levels(graph, table, np.asarray(found), lanes)
+    raise RoutingError(f"minimal paths take more than {MOST_LEVELS} service levels", "kind")
+
+
+def _with_levels(graph: Graph, table: RouteTable, found: NDArray[np.uint8], lanes: int) -> RouteTable:
     column = table.terminal_class if table.shared is None else table.shared.column[table.terminal_class]
-    found = np.asarray(Core(graph).levels(columns(table)), np.uint8).reshape(graph.switches, -1)
-    levels = Levels(graph.terminal_entry_switches.astype(np.uint32), column.astype(np.uint32), found)
-    plural = "s" if levels.count > 1 else ""
-    note = f"minimal paths on {levels.count} service level{plural}"
+    home, level = graph.terminal_entry_switches, found.reshape(graph.switches, -1)
+    pairs = np.outer(
+        np.bincount(home, minlength=graph.switches), np.bincount(column, minlength=level.shape[1])
+    )
+    count = int(level.max(initial=0)) + 1
+    level = _divided(level, pairs, lanes)
+    levels = Levels(home.astype(np.uint32), column.astype(np.uint32), level)
+    over = f", on {levels.count} lanes" if levels.count > count else ""
+    note = f"minimal paths on {count} service level{'s' if count > 1 else ''}{over}"
     return replace(table, levels=levels, kind="lash", note=note)
+
+
+def _divided(level: NDArray[np.uint8], pairs: NDArray[Any], lanes: int) -> NDArray[np.uint8]:
+    """Return levels of which the fullest are divided among lanes without one; ``pairs``: of terminals."""
+    full = np.bincount(level.ravel(), weights=pairs.ravel())
+    parts = np.ones(len(full), np.int64)
+    for _ in range(lanes - len(full)):
+        parts[np.argmax(full / parts)] += 1
+    first = np.cumsum(parts) - parts
+    turn = np.add.outer(np.arange(level.shape[0]), np.arange(level.shape[1]))
+    return (first[level] + turn % parts[level]).astype(np.uint8)
 
 
 def of_level(graph: Graph, table: RouteTable, level: int) -> RouteTable:
