@@ -42,7 +42,7 @@ impl Fabric {
         !self.group_part_start.is_empty()
     }
 
-    /// Returns the entry of a class at a switch for a packet, by its source and the tick of its dispatch: of its group, or
+    /// Returns the entry of a class at a switch for a packet, by its source and the grain of its dispatch: of its group, or
     /// of the part that it draws, or that is its source's.
     #[cold]
     pub fn drawn(&self, entry: u32, switch: u32, class: u32, (source, dispatch): (u32, Time)) -> u32 {
@@ -54,7 +54,9 @@ impl Fabric {
             source / sources % parts.len() as u32
         } else {
             let at = (u64::from(switch) << 32) + u64::from(class);
-            drawn_for([self.seed, at, u64::from(source), dispatch as u64], parts.len() as u32)
+            // Ticks may be finer than they need to be; a source sends at most one packet in a grain.
+            let grain = dispatch as u64 / self.grain_ticks.max(1);
+            drawn_for([self.seed, at, u64::from(source), grain], parts.len() as u32)
         };
         (parts[place as usize] << 1) + (entry & 1)
     }
