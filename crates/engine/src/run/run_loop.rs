@@ -271,8 +271,8 @@ impl Run {
         if !self.news.deliveries.is_empty() {
             self.record_deliveries();
         }
-        for code in self.news.codes.drain(..) {
-            self.codes.record(code);
+        if !self.news.codes.is_empty() {
+            self.news.codes.drain(..).for_each(|code| self.codes.record(code));
         }
         if self.programs.is_some() && (next.of_programs == Some(self.now) || self.news.is_for_programs()) {
             self.let_programs_go_on(network)?;

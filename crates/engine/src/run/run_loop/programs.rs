@@ -23,7 +23,9 @@ impl Run {
     #[inline(never)]
     pub(super) fn let_programs_go_on<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
         self.divide_requests(network);
-        self.tell_programs();
+        if self.news.is_for_programs() {
+            self.tell_programs();
+        }
         let Some(programs) = &mut self.programs else { return Ok(()) };
         let beside = &mut self.beside;
         self.events += programs.turn(self.now, &mut |terminal, packet| {
@@ -47,6 +49,7 @@ impl Run {
     pub(super) fn open_links(&mut self) {
         if let Some(programs) = &mut self.programs
             && self.beside.is_none()
+            && !self.news.asking.is_empty()
         {
             self.news.asking.retain(|&port| {
                 let is_news = programs.is_news(port);

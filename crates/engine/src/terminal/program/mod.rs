@@ -35,7 +35,7 @@
 //!
 //! | file | what it does | writes |
 //! |---|---|---|
-//! | this one | what the network reports, the timers, the order of a tick | `news`, `touched`, `wheel`, `timer` |
+//! | this one | what the network reports, the timers, the order of a tick | `news`, `touched`, `at_work`, `timers`, `next` |
 //! | [`process`] | the streams of a terminal, operation by operation | `Process`; `Host`: `unended`, `slots`; `barrier`; `Done::ended` |
 //! | [`order`] | operations that wait for others, not for the one before | `free`; `Process`: `at`, `doing`, `last`; `Host::order` |
 //! | [`send`] | from a message to packets on the link | `channels`, `parts`, `pairs`; `messages`, which [`receive`] and [`resend`] remove as well; `Interface`, apart from what arrives; `Host::checks` |
@@ -77,7 +77,8 @@ mod shape;
 #[cfg(test)]
 mod tests;
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
 pub use account::{Account, Done, Event, Mark, NOT_YET, Row, Spent};
@@ -88,7 +89,6 @@ use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::slab::Slab;
-use crate::kernel::wheel::Wheel;
 use crate::measure::Multiply;
 use flight::Flights;
 use host::{Host, Transfer};
@@ -99,8 +99,8 @@ use receive::Note;
 use settings::Settings;
 use shape::Tokens;
 
-/// Timers of a port, or of a terminal, which uses its first port. A timer's number in the wheel is 8 times the port
-/// plus this, which is the order within a tick.
+/// Timers of a port, or of a terminal, which uses its first port. A timer's number is 8 times the port plus this,
+/// which is the order within a tick.
 mod timer {
     /// An acknowledgement takes effect.
     pub const RESUME: u32 = 0;
@@ -170,12 +170,14 @@ pub struct Programs {
     news: Vec<(u32, News)>,
     /// Terminals with something to do.
     touched: Vec<u32>,
+    /// The one whose program continues, until its ports do.
+    at_work: u32,
     /// Arrived packets on rings that have crossed the bus, with their ports.
     off_bus: Vec<(u32, u32)>,
-    wheel: Wheel,
-    /// When its next timer ends; `Time::MAX`: there is none.
-    timer: Time,
-    due: Vec<u32>,
+    /// When they end. A heap, because most end too late for a wheel to keep them in order.
+    timers: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The tick of the next timer of any kind, as the last turn left it; `Time::MAX`: there is none.
+    next: Time,
     /// Operations of the graph at work that wait for nothing more, counted from the first of their program.
     free: VecDeque<u32>,
     now: Time,
@@ -219,10 +221,10 @@ impl Programs {
             streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
             news: Vec::new(),
             touched: Vec::new(),
+            at_work: NO,
             off_bus: Vec::new(),
-            wheel: Wheel::default(),
-            timer: Time::MAX,
-            due: Vec::new(),
+            timers: BinaryHeap::new(),
+            next: Time::MAX,
             free: VecDeque::new(),
             now: 0,
             last: Time::MAX,
@@ -251,7 +253,11 @@ impl Programs {
     /// Returns the tick of the next timer, if any. Everything begins at tick 0 without a timer.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        let mut next = self.timer;
+        (self.next < Time::MAX).then_some(self.next)
+    }
+
+    fn first_timer(&self) -> Time {
+        let mut next = self.timers.peek().map_or(Time::MAX, |&Reverse((time, _))| time);
         if let Some(clock) = self.flights.as_ref().and_then(|flights| flights.next()) {
             next = next.min(clock);
         }
@@ -261,7 +267,7 @@ impl Programs {
         if let Some(opening) = self.tokens.next() {
             next = next.min(opening);
         }
-        (next < Time::MAX).then_some(next)
+        next
     }
 
     /// Reports that the link of a port takes a packet; it does so until `send` says otherwise.
@@ -370,11 +376,11 @@ impl Programs {
             }
         }
         self.news.clear();
-        let is_due = self.next().is_some_and(|next| next <= now);
-        let timers = if is_due { self.end_waits() } else { 0 };
+        let timers = if self.next <= now { self.end_waits() } else { 0 };
         while !self.touched.is_empty() {
             self.go_on(send);
         }
+        self.next = self.first_timer();
         timers
     }
 
@@ -386,9 +392,11 @@ impl Programs {
         for at in 0..count {
             let terminal = self.touched[at];
             self.hosts[terminal as usize].touched = false;
+            self.at_work = terminal;
             self.run(terminal);
             for port in self.ways.ports_of(terminal) {
                 self.fill(port);
+                self.at_work = NO;
                 self.send(port, send);
             }
         }
@@ -402,14 +410,12 @@ impl Programs {
 
     /// Handles the timers of this tick.
     fn timers(&mut self) -> u64 {
-        if self.timer != self.now {
-            return 0;
-        }
-        self.wheel.go_to(self.now);
-        self.due.extend(std::iter::from_fn(|| self.wheel.pop()));
-        self.due.sort_unstable();
-        for at in 0..self.due.len() {
-            let number = self.due[at];
+        let mut count = 0;
+        while let Some(&Reverse((time, number))) = self.timers.peek()
+            && time <= self.now
+        {
+            self.timers.pop();
+            count += 1;
             let port = number >> 3;
             let terminal = self.ways.terminal(port);
             match number & 7 {
@@ -423,17 +429,14 @@ impl Programs {
                 _ => self.program_over(terminal),
             }
         }
-        let count = self.due.len() as u64;
-        self.due.clear();
-        self.timer = self.wheel.peek().unwrap_or(Time::MAX);
         count
     }
 
     /// Sets a timer of a port.
     #[inline]
     fn schedule_port(&mut self, port: u32, kind: u32, ticks: Time) {
-        self.wheel.schedule(port << 3 | kind, self.now + ticks);
-        self.timer = self.timer.min(self.now + ticks);
+        debug_assert!(ticks > 0, "a timer that ends when it begins");
+        self.timers.push(Reverse((self.now + ticks, port << 3 | kind)));
     }
 
     /// Sets a timer of a terminal.
@@ -448,6 +451,14 @@ impl Programs {
         if !host.touched {
             host.touched = true;
             self.touched.push(terminal);
+        }
+    }
+
+    /// Lets the ports of a terminal go on; those of the one at work do after its program, without being told.
+    #[inline]
+    fn touch_ports(&mut self, terminal: u32) {
+        if terminal != self.at_work {
+            self.touch(terminal);
         }
     }
 

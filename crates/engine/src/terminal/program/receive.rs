@@ -60,8 +60,7 @@ impl Programs {
         }
         let message = mark::message(packet);
         if mark::kind(packet) != mark::ACK {
-            if self.settings.rings {
-                // It crossed the bus before it was stored.
+            if self.settings.off_bus {
                 return self.arrived(terminal, message);
             }
             let bytes = self.next_bytes(message);

@@ -85,7 +85,7 @@ impl Programs {
         let terminal = interface.terminal;
         self.place(number);
         self.list(number);
-        self.touch(terminal);
+        self.touch_ports(terminal);
     }
 
     /// Appends packets of a message to those that a channel has to begin.
@@ -139,7 +139,7 @@ impl Programs {
     }
 
     /// Adds a channel to those that may begin a packet, if it may.
-    #[inline]
+    #[inline(always)]
     pub(super) fn list(&mut self, number: u32) {
         let channel = &self.channels[number];
         if channel.placed && !channel.listed && channel.first != NO {
@@ -147,6 +147,7 @@ impl Programs {
         }
     }
 
+    #[inline(never)]
     fn list_unlisted(&mut self, number: u32) {
         let channel = &self.channels[number];
         if self.parts[channel.first].left > 0 && allows(self.settings.packets_per_channel, channel.on_way) {
@@ -346,7 +347,6 @@ impl Programs {
         let last = acknowledged == packets;
         self.channels[number].on_way -= 1;
         self.interface(number).on_way -= 1;
-        self.touch(terminal);
         if self.settings.per_packet {
             self.part_acknowledged(number);
         }
@@ -357,6 +357,9 @@ impl Programs {
             self.sent(message, number);
         }
         self.list(number);
+        if self.interface(number).may_fill() {
+            self.touch(terminal);
+        }
         self.close_channel(number);
     }
 

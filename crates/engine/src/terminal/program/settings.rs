@@ -79,6 +79,8 @@ pub(super) struct Settings {
     fill: Pace,
     pub bus: Pace,
     pub rings: bool,
+    /// Whether what arrives waits for no bus: on rings it crossed it before it was stored, or nobody occupies it.
+    pub off_bus: bool,
     send_gap: Time,
     pub shaper: Option<Shaper>,
     /// By size, for sizes with their own times.
@@ -127,6 +129,7 @@ impl Settings {
             fill: Pace { ticks: f.message_packet_ticks as Time, per_byte: f.message_byte_ticks },
             bus,
             rings: f.has_rings(),
+            off_bus: f.has_rings() || f.message_programmed == 0 && bus.ticks == 0 && bus.per_byte == 0.0,
             send_gap: f.message_send_gap_ticks as Time,
             shaper: (per_byte > 0.0).then_some(Shaper { per_byte, room }),
             costs: costs(f),
