@@ -147,7 +147,7 @@ pub(super) struct Bus {
 
 impl Programs {
     /// Queues a packet for the bus of a terminal.
-    #[inline]
+    #[inline(always)]
     pub(super) fn use_bus(&mut self, terminal: u32, transfer: Transfer, ticks: Time) {
         if ticks == 0 && self.hosts[terminal as usize].bus.queue.is_empty() {
             return self.transferred(terminal, transfer);

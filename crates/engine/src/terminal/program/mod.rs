@@ -174,8 +174,8 @@ pub struct Programs {
     at_work: u32,
     /// Arrived packets on rings that have crossed the bus, with their ports.
     off_bus: Vec<(u32, u32)>,
-    /// When they end. A heap, because most end too late for a wheel to keep them in order.
-    timers: BinaryHeap<Reverse<(Time, u32)>>,
+    /// When they end, above their numbers. A heap, because most end too late for a wheel to keep them in order.
+    timers: BinaryHeap<Reverse<u128>>,
     /// The tick of the next timer of any kind, as the last turn left it; `Time::MAX`: there is none.
     next: Time,
     /// Operations of the graph at work that wait for nothing more, counted from the first of their program.
@@ -257,7 +257,7 @@ impl Programs {
     }
 
     fn first_timer(&self) -> Time {
-        let mut next = self.timers.peek().map_or(Time::MAX, |&Reverse((time, _))| time);
+        let mut next = self.timers.peek().map_or(Time::MAX, |timer| time_of(timer.0));
         if let Some(clock) = self.flights.as_ref().and_then(|flights| flights.next()) {
             next = next.min(clock);
         }
@@ -411,11 +411,12 @@ impl Programs {
     /// Handles the timers of this tick.
     fn timers(&mut self) -> u64 {
         let mut count = 0;
-        while let Some(&Reverse((time, number))) = self.timers.peek()
-            && time <= self.now
+        while let Some(&Reverse(timer)) = self.timers.peek()
+            && time_of(timer) <= self.now
         {
             self.timers.pop();
             count += 1;
+            let number = timer as u32;
             let port = number >> 3;
             let terminal = self.ways.terminal(port);
             match number & 7 {
@@ -436,7 +437,8 @@ impl Programs {
     #[inline]
     fn schedule_port(&mut self, port: u32, kind: u32, ticks: Time) {
         debug_assert!(ticks > 0, "a timer that ends when it begins");
-        self.timers.push(Reverse((self.now + ticks, port << 3 | kind)));
+        let ends = (self.now + ticks) as u128;
+        self.timers.push(Reverse((ends << 32) | u128::from(port << 3 | kind)));
     }
 
     /// Sets a timer of a terminal.
@@ -467,6 +469,13 @@ impl Programs {
         self.account.clear(now);
     }
 
+    /// Whether the last turn has left the network as it was, if this many packets had been handed to it before.
+    #[inline]
+    pub fn has_left_alone(&self, packets: u64) -> bool {
+        let is_legal = self.astray.is_none() && self.no_plane.is_none();
+        self.packets == packets && self.off_bus.is_empty() && is_legal
+    }
+
     /// Returns packets handed to the network, and their payload bytes.
     pub fn handed(&self) -> (u64, u64) {
         (self.packets, self.bytes)
@@ -481,6 +490,12 @@ impl Programs {
     pub fn no_plane(&self) -> Option<NoPlane> {
         self.no_plane
     }
+}
+
+/// Returns when a timer ends.
+#[inline]
+fn time_of(timer: u128) -> Time {
+    (timer >> 32) as Time
 }
 
 /// Returns the key of a pair of ports.

@@ -9,6 +9,9 @@ use crate::kernel::Time;
 use crate::terminal::Packet;
 use crate::terminal::draw::via;
 
+/// Channels without work that may stay, for each port.
+const STAYING: usize = 8;
+
 impl Programs {
     /// Creates a message, which takes a slot.
     pub(super) fn make(&mut self, source: u32, target: u32, bytes: u32, tag: u32, read: bool) -> u32 {
@@ -123,6 +126,7 @@ impl Programs {
     }
 
     /// Gives a channel with a message a place among those in use, or makes it wait for one.
+    #[inline(always)]
     fn place(&mut self, number: u32) {
         let channel = &mut self.channels[number];
         if channel.placed || channel.listed {
@@ -326,11 +330,13 @@ impl Programs {
     }
 
     /// Draws the intermediate switch of a packet that leaves by a port, if there are any.
-    #[inline]
+    #[inline(always)]
     fn draw_via(&mut self, port: u32) -> u32 {
-        if self.streams.is_empty() {
-            return NO;
-        }
+        if self.streams.is_empty() { NO } else { self.draw_switch(port) }
+    }
+
+    #[inline(never)]
+    fn draw_switch(&mut self, port: u32) -> u32 {
         let terminal = self.interfaces[port as usize].terminal;
         let (switches, home) = self.ways.draw_from(terminal);
         if switches.is_empty() {
@@ -417,6 +423,7 @@ impl Programs {
     }
 
     /// Ends a message at its sender: the protocol has nothing more to do for it.
+    #[inline(always)]
     fn sent(&mut self, message: u32, channel: u32) {
         let one = &mut self.messages[message];
         one.sent = true;
@@ -478,13 +485,19 @@ impl Programs {
         }
     }
 
-    /// Removes a channel without work.
+    /// Closes a channel without work; it stays for its next message unless there are many. Those with shapers never
+    /// stay: which one of a tick begins first depends on their numbers.
+    #[inline]
     fn close_channel(&mut self, number: u32) {
-        let Channel { source, target, first, on_way, placed, .. } = self.channels[number];
-        if first == NO && on_way == 0 {
+        let channel = &mut self.channels[number];
+        if channel.first == NO && channel.on_way == 0 {
+            let Channel { source, target, .. } = *channel;
+            let placed = std::mem::take(&mut channel.placed);
             self.interfaces[source as usize].placed -= u32::from(placed);
-            self.pairs.remove(&pair(source, target));
-            self.channels.remove(number);
+            if self.settings.shaper.is_some() || self.channels.count() > STAYING * self.interfaces.len() {
+                self.pairs.remove(&pair(source, target));
+                self.channels.remove(number);
+            }
         }
     }
 }
