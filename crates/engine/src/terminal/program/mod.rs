@@ -16,7 +16,7 @@
 //! | programs: operations, barriers, repetitions | [`process`]: `run`, `begin`, `reach_barrier`, `repeat` |
 //! | a message is made, handed over, sent, received | [`send`]: `make`; [`leave`]: `hand_over`; [`send`]: `sent`; [`receive`]: `complete` |
 //! | division into packets | [`message`]: `packets`, `bytes` |
-//! | channels, windows, filling | [`send`]: `open_channel`, `place`, `list`, `fill`, `begin_packet` |
+//! | channels, windows, filling | [`send`]: `open_channel`, `place`, `list`, `begin_packet`; [`fill`]: `fill_next` |
 //! | shapers | [`shape`]: `awaits_tokens`, `take_tokens` |
 //! | host's bus | [`host`]: `use_bus`, `transferred` |
 //! | arrival, acknowledgement | [`receive`]: `come`, `arrived`, `take`, `acknowledge`; [`send`]: `acknowledged` |
@@ -38,7 +38,8 @@
 //! | this one | what the network reports, the timers, the order of a tick | `news`, `touched`, `at_work`, `timers`, `next` |
 //! | [`process`] | the streams of a terminal, operation by operation | `Process`; `Host`: `unended`, `slots`; `barrier`; `Done::ended` |
 //! | [`order`] | operations that wait for others, not for the one before | `free`; `Process`: `at`, `doing`, `last`; `Host::order` |
-//! | [`send`] | from a message to packets on the link | `channels`, `parts`, `pairs`; `messages`, which [`receive`] and [`resend`] remove as well; `Interface`, apart from what arrives; `Host::checks` |
+//! | [`send`] | from a message to packets on the link | `channels`, `parts`, `pairs`; `messages`, which [`receive`] and [`resend`] remove as well; `Interface`, apart from what arrives or is filled; `Host::checks` |
+//! | [`fill`] | packets that begin and are filled, one after the other | `Interface`: `pace`, `kept_back`, `filling` |
 //! | [`shape`] | token buckets of channels | `Tokens` |
 //! | [`leave`] | the port by which a message or packet leaves | `Host`: `leaving`, `chosen`, `learns`; `Message::packets_before` |
 //! | [`receive`] | from packets to messages that programs receive | `notes`; `Host`: `taking`, `parked`, `held`, `inbox`, `posted`; `Interface`: `acks`, `resumes`; of a message what has arrived |
@@ -49,6 +50,7 @@
 //! | [`account`] | statistics of messages and events | by its verbs, called where they happen |
 //! | [`host`] | the state of a terminal; its bus: one transfer at a time | `Bus`; `off_bus` |
 //! | [`interface`], [`message`] | the state of a port, of a message and its channel | |
+//! | [`timer`] | when waits of ports and terminals end | |
 //! | [`settings`] | the parameters of the protocol, which never change | |
 //!
 //! # Invariants
@@ -61,6 +63,7 @@
 
 mod account;
 mod announce;
+mod fill;
 mod flight;
 mod host;
 mod interface;
@@ -76,9 +79,9 @@ mod settings;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod timer;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeSet, BinaryHeap, HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
 
 pub use account::{Account, Done, Event, Mark, NOT_YET, Row, Spent};
@@ -98,27 +101,7 @@ use process::{Barrier, Operation, Process};
 use receive::Note;
 use settings::Settings;
 use shape::Tokens;
-
-/// Timers of a port, or of a terminal, which uses its first port. A timer's number is 8 times the port plus this,
-/// which is the order within a tick.
-mod timer {
-    /// An acknowledgement takes effect.
-    pub const RESUME: u32 = 0;
-    /// The check of a message.
-    pub const CHECK: u32 = 1;
-    /// An acknowledgement is ready.
-    pub const ACK: u32 = 2;
-    /// A transfer on the host's bus ends.
-    pub const BUS: u32 = 3;
-    /// The filling of a packet ends.
-    pub const FILL: u32 = 4;
-    /// The wait of the program ends.
-    pub const PROGRAM: u32 = 5;
-    /// The gap after the beginning of a packet ends.
-    pub const GAP: u32 = 6;
-    /// The known state of a link changes.
-    pub const LINK: u32 = 7;
-}
+use timer::Timers;
 
 /// An event of the network in this tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -174,8 +157,7 @@ pub struct Programs {
     at_work: u32,
     /// Arrived packets on rings that have crossed the bus, with their ports.
     off_bus: Vec<(u32, u32)>,
-    /// When they end, above their numbers. A heap, because most end too late for a wheel to keep them in order.
-    timers: BinaryHeap<Reverse<u128>>,
+    timers: Timers,
     /// The tick of the next timer of any kind, as the last turn left it; `Time::MAX`: there is none.
     next: Time,
     /// Operations of the graph at work that wait for nothing more, counted from the first of their program.
@@ -223,7 +205,7 @@ impl Programs {
             touched: Vec::new(),
             at_work: NO,
             off_bus: Vec::new(),
-            timers: BinaryHeap::new(),
+            timers: Timers::default(),
             next: Time::MAX,
             free: VecDeque::new(),
             now: 0,
@@ -257,7 +239,7 @@ impl Programs {
     }
 
     fn first_timer(&self) -> Time {
-        let mut next = self.timers.peek().map_or(Time::MAX, |timer| time_of(timer.0));
+        let mut next = self.timers.next();
         if let Some(clock) = self.flights.as_ref().and_then(|flights| flights.next()) {
             next = next.min(clock);
         }
@@ -411,15 +393,10 @@ impl Programs {
     /// Handles the timers of this tick.
     fn timers(&mut self) -> u64 {
         let mut count = 0;
-        while let Some(&Reverse(timer)) = self.timers.peek()
-            && time_of(timer) <= self.now
-        {
-            self.timers.pop();
+        while let Some((port, kind)) = self.timers.take(self.now) {
             count += 1;
-            let number = timer as u32;
-            let port = number >> 3;
             let terminal = self.ways.terminal(port);
-            match number & 7 {
+            match kind {
                 timer::RESUME => self.resume(port),
                 timer::CHECK => self.checked(terminal),
                 timer::ACK => self.ack_ready(port),
@@ -436,9 +413,8 @@ impl Programs {
     /// Sets a timer of a port.
     #[inline]
     fn schedule_port(&mut self, port: u32, kind: u32, ticks: Time) {
-        debug_assert!(ticks > 0, "a timer that ends when it begins");
-        let ends = (self.now + ticks) as u128;
-        self.timers.push(Reverse((ends << 32) | u128::from(port << 3 | kind)));
+        debug_assert!(ticks > 0, "a wait of no time");
+        self.timers.add(self.now + ticks, port, kind);
     }
 
     /// Sets a timer of a terminal.
@@ -490,12 +466,6 @@ impl Programs {
     pub fn no_plane(&self) -> Option<NoPlane> {
         self.no_plane
     }
-}
-
-/// Returns when a timer ends.
-#[inline]
-fn time_of(timer: u128) -> Time {
-    (timer >> 32) as Time
 }
 
 /// Returns the key of a pair of ports.
