@@ -19,7 +19,8 @@ impl Run {
         }
     }
 
-    /// Runs the programs of a tick instead of sources, and of later ones up to `last` while the network has no part. A separate function, so that the loop stays small without them.
+    /// Runs the programs of a tick instead of sources, and of later ones up to `last` while the network has no part. A
+    /// separate function, so that the loop stays small without them.
     #[inline(never)]
     pub(super) fn let_programs_go_on<N: Network>(
         &mut self,
