@@ -163,11 +163,18 @@ impl Network {
         }
     }
 
-    /// Moves on to the tick that [`Network::next`] returned; [`Network::pop`] then returns its events.
+    /// Moves on to a tick without events.
     #[inline]
     pub fn go_to(&mut self, now: Time) {
         self.now = now;
-        if self.wheel.peek() == Some(now) {
+    }
+
+    /// Moves on to the tick that [`Network::next`] returned; [`Network::pop`] then returns its events.
+    #[inline]
+    pub fn go_to_next(&mut self, now: Time) {
+        self.now = now;
+        // What is next is in the wheel if no outage is.
+        if self.next_outage() != now || self.wheel.peek() == Some(now) {
             self.wheel.go_to(now);
         }
     }

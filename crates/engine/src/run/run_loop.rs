@@ -83,8 +83,8 @@ pub struct Run {
 #[derive(Clone, Copy, Debug)]
 struct Next {
     time: Time,
-    /// Whether the network has one then.
-    of_network: bool,
+    /// The next tick with one of the network.
+    of_network: Option<Time>,
     /// The next tick with one of programs, or of the sources beside them.
     of_programs: Option<Time>,
 }
@@ -236,30 +236,32 @@ impl Run {
     #[inline]
     fn next<N: Network>(&self, network: &mut N) -> Option<Next> {
         let of_programs = self.next_of_programs();
-        let (time, of_network) = match (network.next(), of_programs) {
-            (Some(one), Some(other)) => (one.min(other), one <= other),
+        let of_network = network.next();
+        let time = match (of_network, of_programs) {
+            (Some(one), Some(other)) => one.min(other),
             // Codes and faults continue; programs end a run without them.
             (Some(_), None) if self.programs.is_some() && network.is_idle() => return None,
-            (Some(one), None) => (one, true),
-            (None, other) => (other?, false),
+            (one, other) => one.or(other)?,
         };
         Some(Next { time, of_network, of_programs })
     }
 
-    /// Returns the last tick up to which only the network has something to do; programs have at the given one.
+    /// Returns the last tick up to which only the network has something to do; programs have at the given one. Or the
+    /// other way round.
     #[inline]
-    fn last_alone(&self, programs: Option<Time>) -> Time {
+    fn last_alone(&self, others: Option<Time>) -> Time {
         let caught_up = self.caught_up.saturating_add(self.catch_up_ticks);
         let until = if self.options.drain { Time::MAX } else { self.options.until };
-        let programs = programs.map_or(Time::MAX, |time| time - 1);
-        caught_up.min(until).min(self.watch.next - 1).min(programs)
+        let others = others.map_or(Time::MAX, |time| time - 1);
+        caught_up.min(until).min(self.watch.next - 1).min(others)
     }
 
     /// Handles all events of the next tick, then makes the network decide. Handles further ticks, about this many
     /// events, if they concern only the network.
     fn tick<N: Network>(&mut self, network: &mut N, next: &Next, events: u64) -> Result<(), RunError> {
         self.now = next.time;
-        if next.of_network {
+        let of_network = next.of_network == Some(self.now);
+        if of_network {
             self.go_on(network, next, events)?;
         } else {
             network.go_to(next.time);
@@ -271,11 +273,13 @@ impl Run {
         if !self.news.deliveries.is_empty() {
             self.record_deliveries();
         }
-        for code in self.news.codes.drain(..) {
-            self.codes.record(code);
+        if !self.news.codes.is_empty() {
+            self.news.codes.drain(..).for_each(|code| self.codes.record(code));
         }
         if self.programs.is_some() && (next.of_programs == Some(self.now) || self.news.is_for_programs()) {
-            self.let_programs_go_on(network)?;
+            let last =
+                if of_network || self.beside.is_some() { self.now } else { self.last_alone(next.of_network) };
+            self.let_programs_go_on(network, last)?;
         }
         if self.ports.is_some() {
             self.ask_ports(network)?;

@@ -23,7 +23,7 @@ impl Network for Packets {
 
     #[inline(always)]
     fn happen(&mut self, now: Time, news: &mut News) -> Happened {
-        Packets::go_to(self, now);
+        self.go_to_next(now);
         let mut count = if self.next_outage() == now { self.fail() } else { 0 };
         while let Some(event) = self.pop() {
             count += 1;

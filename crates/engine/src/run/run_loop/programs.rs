@@ -19,17 +19,32 @@ impl Run {
         }
     }
 
-    /// Runs the programs of a tick instead of sources. A separate function, so that the loop stays small without them.
+    /// Runs the programs of a tick instead of sources, and of later ones up to `last` while the network has no part. A
+    /// separate function, so that the loop stays small without them.
     #[inline(never)]
-    pub(super) fn let_programs_go_on<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
+    pub(super) fn let_programs_go_on<N: Network>(
+        &mut self,
+        network: &mut N,
+        last: Time,
+    ) -> Result<(), RunError> {
         self.divide_requests(network);
-        self.tell_programs();
+        if self.news.is_for_programs() {
+            self.tell_programs();
+        }
         let Some(programs) = &mut self.programs else { return Ok(()) };
         let beside = &mut self.beside;
-        self.events += programs.turn(self.now, &mut |terminal, packet| {
-            Self::yields(beside, terminal);
-            network.send(terminal, packet)
-        });
+        loop {
+            let (handed, _) = programs.handed();
+            self.events += programs.turn(self.now, &mut |terminal, packet| {
+                Self::yields(beside, terminal);
+                network.send(terminal, packet)
+            });
+            match programs.next() {
+                Some(next) if next <= last && programs.has_left_alone(handed) => self.now = next,
+                _ => break,
+            }
+            network.go_to(self.now);
+        }
         for (port, held) in programs.off_bus() {
             network.off_bus(port, held);
         }
@@ -47,6 +62,7 @@ impl Run {
     pub(super) fn open_links(&mut self) {
         if let Some(programs) = &mut self.programs
             && self.beside.is_none()
+            && !self.news.asking.is_empty()
         {
             self.news.asking.retain(|&port| {
                 let is_news = programs.is_news(port);

@@ -147,12 +147,16 @@ pub(super) struct Bus {
 
 impl Programs {
     /// Queues a packet for the bus of a terminal.
-    #[inline]
+    #[inline(always)]
     pub(super) fn use_bus(&mut self, terminal: u32, transfer: Transfer, ticks: Time) {
-        let bus = &mut self.hosts[terminal as usize].bus;
-        if ticks == 0 && bus.queue.is_empty() {
+        if ticks == 0 && self.hosts[terminal as usize].bus.queue.is_empty() {
             return self.transferred(terminal, transfer);
         }
+        self.wait_for_bus(terminal, transfer, ticks);
+    }
+
+    fn wait_for_bus(&mut self, terminal: u32, transfer: Transfer, ticks: Time) {
+        let bus = &mut self.hosts[terminal as usize].bus;
         bus.queue.push_back((transfer, ticks));
         if bus.queue.len() == 1 {
             self.start_transfers(terminal);
@@ -178,11 +182,12 @@ impl Programs {
         self.start_transfers(terminal);
     }
 
+    #[inline]
     fn transferred(&mut self, terminal: u32, transfer: Transfer) {
         match transfer {
             Transfer::Out { number } => {
                 self.interface(self.channel_of(number)).make_ready(number);
-                self.touch(terminal);
+                self.touch_ports(terminal);
             }
             Transfer::Store { number } => self.stored(terminal, number),
             Transfer::In { number } => self.arrived(terminal, number),

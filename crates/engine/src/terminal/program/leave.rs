@@ -13,6 +13,7 @@ struct Leaving {
 
 impl Programs {
     /// Hands a message to a port: that of its terminal, or, with several, as soon as a port is chosen.
+    #[inline(always)]
     pub(super) fn hand_over(&mut self, message: u32) {
         let Message { source, target, packets, .. } = self.messages[message];
         if !self.ways.are_several() {

@@ -16,7 +16,7 @@
 //! | programs: operations, barriers, repetitions | [`process`]: `run`, `begin`, `reach_barrier`, `repeat` |
 //! | a message is made, handed over, sent, received | [`send`]: `make`; [`leave`]: `hand_over`; [`send`]: `sent`; [`receive`]: `complete` |
 //! | division into packets | [`message`]: `packets`, `bytes` |
-//! | channels, windows, filling | [`send`]: `open_channel`, `place`, `list`, `fill`, `begin_packet` |
+//! | channels, windows, filling | [`send`]: `open_channel`, `place`, `list`, `begin_packet`; [`fill`]: `fill_next` |
 //! | shapers | [`shape`]: `awaits_tokens`, `take_tokens` |
 //! | host's bus | [`host`]: `use_bus`, `transferred` |
 //! | arrival, acknowledgement | [`receive`]: `come`, `arrived`, `take`, `acknowledge`; [`send`]: `acknowledged` |
@@ -35,10 +35,11 @@
 //!
 //! | file | what it does | writes |
 //! |---|---|---|
-//! | this one | what the network reports, the timers, the order of a tick | `news`, `touched`, `wheel`, `timer` |
+//! | this one | what the network reports, the timers, the order of a tick | `news`, `touched`, `at_work`, `timers`, `next` |
 //! | [`process`] | the streams of a terminal, operation by operation | `Process`; `Host`: `unended`, `slots`; `barrier`; `Done::ended` |
 //! | [`order`] | operations that wait for others, not for the one before | `free`; `Process`: `at`, `doing`, `last`; `Host::order` |
-//! | [`send`] | from a message to packets on the link | `channels`, `parts`, `pairs`; `messages`, which [`receive`] and [`resend`] remove as well; `Interface`, apart from what arrives; `Host::checks` |
+//! | [`send`] | from a message to packets on the link | `channels`, `parts`, `pairs`; `messages`, which [`receive`] and [`resend`] remove as well; `Interface`, apart from what arrives or is filled; `Host::checks` |
+//! | [`fill`] | packets that begin and are filled, one after the other | `Interface`: `pace`, `kept_back`, `filling` |
 //! | [`shape`] | token buckets of channels | `Tokens` |
 //! | [`leave`] | the port by which a message or packet leaves | `Host`: `leaving`, `chosen`, `learns`; `Message::packets_before` |
 //! | [`receive`] | from packets to messages that programs receive | `notes`; `Host`: `taking`, `parked`, `held`, `inbox`, `posted`; `Interface`: `acks`, `resumes`; of a message what has arrived |
@@ -49,6 +50,7 @@
 //! | [`account`] | statistics of messages and events | by its verbs, called where they happen |
 //! | [`host`] | the state of a terminal; its bus: one transfer at a time | `Bus`; `off_bus` |
 //! | [`interface`], [`message`] | the state of a port, of a message and its channel | |
+//! | [`timer`] | when waits of ports and terminals end | |
 //! | [`settings`] | the parameters of the protocol, which never change | |
 //!
 //! # Invariants
@@ -61,6 +63,7 @@
 
 mod account;
 mod announce;
+mod fill;
 mod flight;
 mod host;
 mod interface;
@@ -76,6 +79,7 @@ mod settings;
 mod shape;
 #[cfg(test)]
 mod tests;
+mod timer;
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::hash::BuildHasherDefault;
@@ -88,7 +92,6 @@ use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::slab::Slab;
-use crate::kernel::wheel::Wheel;
 use crate::measure::Multiply;
 use flight::Flights;
 use host::{Host, Transfer};
@@ -98,27 +101,7 @@ use process::{Barrier, Operation, Process};
 use receive::Note;
 use settings::Settings;
 use shape::Tokens;
-
-/// Timers of a port, or of a terminal, which uses its first port. A timer's number in the wheel is 8 times the port
-/// plus this, which is the order within a tick.
-mod timer {
-    /// An acknowledgement takes effect.
-    pub const RESUME: u32 = 0;
-    /// The check of a message.
-    pub const CHECK: u32 = 1;
-    /// An acknowledgement is ready.
-    pub const ACK: u32 = 2;
-    /// A transfer on the host's bus ends.
-    pub const BUS: u32 = 3;
-    /// The filling of a packet ends.
-    pub const FILL: u32 = 4;
-    /// The wait of the program ends.
-    pub const PROGRAM: u32 = 5;
-    /// The gap after the beginning of a packet ends.
-    pub const GAP: u32 = 6;
-    /// The known state of a link changes.
-    pub const LINK: u32 = 7;
-}
+use timer::Timers;
 
 /// An event of the network in this tick.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -170,12 +153,13 @@ pub struct Programs {
     news: Vec<(u32, News)>,
     /// Terminals with something to do.
     touched: Vec<u32>,
+    /// The one whose program continues, until its ports do.
+    at_work: u32,
     /// Arrived packets on rings that have crossed the bus, with their ports.
     off_bus: Vec<(u32, u32)>,
-    wheel: Wheel,
-    /// When its next timer ends; `Time::MAX`: there is none.
-    timer: Time,
-    due: Vec<u32>,
+    timers: Timers,
+    /// The tick of the next timer of any kind, as the last turn left it; `Time::MAX`: there is none.
+    next: Time,
     /// Operations of the graph at work that wait for nothing more, counted from the first of their program.
     free: VecDeque<u32>,
     now: Time,
@@ -219,10 +203,10 @@ impl Programs {
             streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
             news: Vec::new(),
             touched: Vec::new(),
+            at_work: NO,
             off_bus: Vec::new(),
-            wheel: Wheel::default(),
-            timer: Time::MAX,
-            due: Vec::new(),
+            timers: Timers::default(),
+            next: Time::MAX,
             free: VecDeque::new(),
             now: 0,
             last: Time::MAX,
@@ -251,7 +235,11 @@ impl Programs {
     /// Returns the tick of the next timer, if any. Everything begins at tick 0 without a timer.
     #[inline]
     pub fn next(&self) -> Option<Time> {
-        let mut next = self.timer;
+        (self.next < Time::MAX).then_some(self.next)
+    }
+
+    fn first_timer(&self) -> Time {
+        let mut next = self.timers.next();
         if let Some(clock) = self.flights.as_ref().and_then(|flights| flights.next()) {
             next = next.min(clock);
         }
@@ -261,7 +249,7 @@ impl Programs {
         if let Some(opening) = self.tokens.next() {
             next = next.min(opening);
         }
-        (next < Time::MAX).then_some(next)
+        next
     }
 
     /// Reports that the link of a port takes a packet; it does so until `send` says otherwise.
@@ -370,11 +358,11 @@ impl Programs {
             }
         }
         self.news.clear();
-        let is_due = self.next().is_some_and(|next| next <= now);
-        let timers = if is_due { self.end_waits() } else { 0 };
+        let timers = if self.next <= now { self.end_waits() } else { 0 };
         while !self.touched.is_empty() {
             self.go_on(send);
         }
+        self.next = self.first_timer();
         timers
     }
 
@@ -386,9 +374,11 @@ impl Programs {
         for at in 0..count {
             let terminal = self.touched[at];
             self.hosts[terminal as usize].touched = false;
+            self.at_work = terminal;
             self.run(terminal);
             for port in self.ways.ports_of(terminal) {
                 self.fill(port);
+                self.at_work = NO;
                 self.send(port, send);
             }
         }
@@ -402,17 +392,11 @@ impl Programs {
 
     /// Handles the timers of this tick.
     fn timers(&mut self) -> u64 {
-        if self.timer != self.now {
-            return 0;
-        }
-        self.wheel.go_to(self.now);
-        self.due.extend(std::iter::from_fn(|| self.wheel.pop()));
-        self.due.sort_unstable();
-        for at in 0..self.due.len() {
-            let number = self.due[at];
-            let port = number >> 3;
+        let mut count = 0;
+        while let Some((port, kind)) = self.timers.take(self.now) {
+            count += 1;
             let terminal = self.ways.terminal(port);
-            match number & 7 {
+            match kind {
                 timer::RESUME => self.resume(port),
                 timer::CHECK => self.checked(terminal),
                 timer::ACK => self.ack_ready(port),
@@ -423,17 +407,14 @@ impl Programs {
                 _ => self.program_over(terminal),
             }
         }
-        let count = self.due.len() as u64;
-        self.due.clear();
-        self.timer = self.wheel.peek().unwrap_or(Time::MAX);
         count
     }
 
     /// Sets a timer of a port.
     #[inline]
     fn schedule_port(&mut self, port: u32, kind: u32, ticks: Time) {
-        self.wheel.schedule(port << 3 | kind, self.now + ticks);
-        self.timer = self.timer.min(self.now + ticks);
+        debug_assert!(ticks > 0, "a wait of no time");
+        self.timers.add(self.now + ticks, port, kind);
     }
 
     /// Sets a timer of a terminal.
@@ -451,9 +432,24 @@ impl Programs {
         }
     }
 
+    /// Lets the ports of a terminal go on; those of the one at work do after its program, without being told.
+    #[inline]
+    fn touch_ports(&mut self, terminal: u32) {
+        if terminal != self.at_work {
+            self.touch(terminal);
+        }
+    }
+
     /// Resets the measurements.
     pub fn clear_counts(&mut self, now: Time) {
         self.account.clear(now);
+    }
+
+    /// Whether the last turn has left the network as it was, if this many packets had been handed to it before.
+    #[inline]
+    pub fn has_left_alone(&self, packets: u64) -> bool {
+        let is_legal = self.astray.is_none() && self.no_plane.is_none();
+        self.packets == packets && self.off_bus.is_empty() && is_legal
     }
 
     /// Returns packets handed to the network, and their payload bytes.

@@ -142,8 +142,7 @@ impl Programs {
             let host = &self.hosts[terminal as usize];
             (host.begin, host.processes.start)
         };
-        let mut free = std::mem::take(&mut self.free);
-        while let Some(place) = free.pop_front() {
+        while let Some(place) = self.free.pop_front() {
             let at = begin + place;
             let row = self.operations[at as usize];
             let process = first + u32::from(row.stream);
@@ -154,14 +153,12 @@ impl Programs {
             if let Some(order) = &mut self.hosts[terminal as usize].order
                 && order.at_start
             {
-                order.release(place, 1, &mut free);
+                order.release(place, 1, &mut self.free);
             }
             if let Some(taken) = self.take_or_post(process, at, Wanted { source: row.peer, tag: row.tag }) {
                 self.give(process, at, Some(taken));
             }
         }
-        // Its memory is used again.
-        self.free = free;
     }
 }
 

@@ -226,6 +226,7 @@ impl Programs {
     }
 
     /// Begins the current operation; returns whether the next operation is now current.
+    #[inline(always)]
     pub(super) fn begin(&mut self, process: u32, row: &Operation) -> bool {
         match row.kind {
             operation::SEND | operation::READ => self.begin_message(process, row),
@@ -458,6 +459,7 @@ impl Programs {
     }
 
     /// Hands over or announces a message; returns whether the process continues.
+    #[inline(always)]
     fn pass_on(&mut self, process: u32, message: u32) -> bool {
         let announced = self.offer(message);
         let waits = self.messages[message].read || self.settings.programmed;

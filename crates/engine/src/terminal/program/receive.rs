@@ -60,8 +60,8 @@ impl Programs {
         }
         let message = mark::message(packet);
         if mark::kind(packet) != mark::ACK {
-            if self.settings.rings {
-                // It crossed the bus before it was stored.
+            if self.settings.rings || self.settings.no_bus {
+                // On rings it crossed the bus before it was stored.
                 return self.arrived(terminal, message);
             }
             let bytes = self.next_bytes(message);

@@ -1,13 +1,14 @@
-//! From a message to packets on the link: slots, channels, windows, filling.
+//! From a message to packets on the link: slots, channels, windows.
 
-use super::host::Transfer;
 use super::interface::Interface;
 use super::message::{Channel, Message, Part, Role};
 use super::process::Doing;
 use super::{NO, NOT_YET, Programs, Row, allows, mark, pair, timer};
-use crate::kernel::Time;
 use crate::terminal::Packet;
 use crate::terminal::draw::via;
+
+/// Channels without work that may stay, for each port.
+const STAYING: usize = 8;
 
 impl Programs {
     /// Creates a message, which takes a slot.
@@ -85,7 +86,7 @@ impl Programs {
         let terminal = interface.terminal;
         self.place(number);
         self.list(number);
-        self.touch(terminal);
+        self.touch_ports(terminal);
     }
 
     /// Appends packets of a message to those that a channel has to begin.
@@ -123,6 +124,7 @@ impl Programs {
     }
 
     /// Gives a channel with a message a place among those in use, or makes it wait for one.
+    #[inline(always)]
     fn place(&mut self, number: u32) {
         let channel = &mut self.channels[number];
         if channel.placed || channel.listed {
@@ -139,7 +141,7 @@ impl Programs {
     }
 
     /// Adds a channel to those that may begin a packet, if it may.
-    #[inline]
+    #[inline(always)]
     pub(super) fn list(&mut self, number: u32) {
         let channel = &self.channels[number];
         if channel.placed && !channel.listed && channel.first != NO {
@@ -147,6 +149,7 @@ impl Programs {
         }
     }
 
+    #[inline(never)]
     fn list_unlisted(&mut self, number: u32) {
         let channel = &self.channels[number];
         if self.parts[channel.first].left > 0 && allows(self.settings.packets_per_channel, channel.on_way) {
@@ -159,89 +162,8 @@ impl Programs {
         }
     }
 
-    /// Begins packets while the windows and the processor allow it.
-    #[inline]
-    pub(super) fn fill(&mut self, port: u32) {
-        while self.interfaces[port as usize].may_fill() && self.fill_next(port) {}
-    }
-
-    /// Begins a packet; returns false if it has to wait for its gap, or for a place among those of the port.
-    fn fill_next(&mut self, port: u32) -> bool {
-        let interface = &mut self.interfaces[port as usize];
-        if interface.pace.is_used(self.now) {
-            self.await_gap(port);
-            return false;
-        }
-        if !allows(self.settings.packets_at_once, interface.on_way) {
-            interface.kept_back.get_or_insert(self.now);
-            return false;
-        }
-        let number = interface.able.pop(&mut self.channels);
-        interface.on_way += 1;
-        let waited = interface.kept_back.take().map_or(0, |since| self.now - since);
-        let (message, which) = self.begin_packet(number);
-        let packet = self.number(message, number, which);
-        let Message { bytes: whole, read, .. } = self.messages[message];
-        let gap = self.settings.send_gap(whole);
-        if gap > 0 {
-            self.interfaces[port as usize].pace.pass(self.now, gap as f64);
-        }
-        let moved = if read { 0 } else { self.settings.cut.bytes(whole, which) };
-        let ticks = self.settings.fill_after(whole, moved, waited);
-        self.start_filling(port, packet, moved, ticks);
-        true
-    }
-
-    /// Schedules a port for when it may begin a packet again.
-    fn await_gap(&mut self, port: u32) {
-        let interface = &mut self.interfaces[port as usize];
-        let ticks = interface.pace.opens(0.0, 0.0) - self.now;
-        if !std::mem::replace(&mut interface.gap_timed, true) {
-            self.schedule_port(port, timer::GAP, ticks);
-        }
-    }
-
-    /// Continues a port that may begin a packet again.
-    pub(super) fn gap_over(&mut self, port: u32) {
-        let interface = &mut self.interfaces[port as usize];
-        interface.gap_timed = false;
-        let terminal = interface.terminal;
-        self.touch(terminal);
-    }
-
-    /// Starts to fill a packet, or fills it if that takes no time.
-    fn start_filling(&mut self, port: u32, number: u32, bytes: u32, ticks: Time) {
-        let interface = &mut self.interfaces[port as usize];
-        interface.filling = number;
-        let terminal = interface.terminal;
-        if self.settings.programmed {
-            self.use_bus(terminal, Transfer::Store { number }, ticks);
-        } else if ticks > 0 {
-            interface.filling_bytes = bytes;
-            self.schedule_port(port, timer::FILL, ticks);
-        } else {
-            interface.filling = NO;
-            self.use_bus(terminal, Transfer::Out { number }, self.settings.bus.of(bytes));
-        }
-    }
-
-    /// Handles a packet that the program's own processor has filled over the bus; the program continues after the last
-    /// one.
-    pub(super) fn stored(&mut self, terminal: u32, number: u32) {
-        let interface = self.interface(self.channel_of(number));
-        interface.filling = NO;
-        interface.make_ready(number);
-        let message = self.message_of(number);
-        let one = &mut self.messages[message];
-        one.stored += 1;
-        if one.stored == one.packets && self.settings.check == 0 {
-            self.wake_those(terminal, |doing| doing == Doing::Storing { message });
-        }
-        self.touch(terminal);
-    }
-
     /// Begins the next packet of a channel; returns its message and its index.
-    fn begin_packet(&mut self, number: u32) -> (u32, u32) {
+    pub(super) fn begin_packet(&mut self, number: u32) -> (u32, u32) {
         let channel = &mut self.channels[number];
         let first = channel.first;
         let part = &mut self.parts[first];
@@ -260,15 +182,6 @@ impl Programs {
         }
         self.list(number);
         (at, which)
-    }
-
-    /// Handles a packet that has been filled.
-    pub(super) fn fill_over(&mut self, port: u32) {
-        let interface = &mut self.interfaces[port as usize];
-        let number = std::mem::replace(&mut interface.filling, NO);
-        let (terminal, bytes) = (interface.terminal, interface.filling_bytes);
-        self.use_bus(terminal, Transfer::Out { number }, self.settings.bus.of(bytes));
-        self.touch(terminal);
     }
 
     /// Hands over packets while the link takes them.
@@ -325,11 +238,13 @@ impl Programs {
     }
 
     /// Draws the intermediate switch of a packet that leaves by a port, if there are any.
-    #[inline]
+    #[inline(always)]
     fn draw_via(&mut self, port: u32) -> u32 {
-        if self.streams.is_empty() {
-            return NO;
-        }
+        if self.streams.is_empty() { NO } else { self.draw_switch(port) }
+    }
+
+    #[inline(never)]
+    fn draw_switch(&mut self, port: u32) -> u32 {
         let terminal = self.interfaces[port as usize].terminal;
         let (switches, home) = self.ways.draw_from(terminal);
         if switches.is_empty() {
@@ -346,7 +261,6 @@ impl Programs {
         let last = acknowledged == packets;
         self.channels[number].on_way -= 1;
         self.interface(number).on_way -= 1;
-        self.touch(terminal);
         if self.settings.per_packet {
             self.part_acknowledged(number);
         }
@@ -357,6 +271,9 @@ impl Programs {
             self.sent(message, number);
         }
         self.list(number);
+        if self.interface(number).may_fill() {
+            self.touch(terminal);
+        }
         self.close_channel(number);
     }
 
@@ -414,6 +331,7 @@ impl Programs {
     }
 
     /// Ends a message at its sender: the protocol has nothing more to do for it.
+    #[inline(always)]
     fn sent(&mut self, message: u32, channel: u32) {
         let one = &mut self.messages[message];
         one.sent = true;
@@ -475,13 +393,19 @@ impl Programs {
         }
     }
 
-    /// Removes a channel without work.
+    /// Closes a channel without work; it stays for its next message unless there are many. Those with shapers never
+    /// stay: which one of a tick begins first depends on their numbers.
+    #[inline]
     fn close_channel(&mut self, number: u32) {
-        let Channel { source, target, first, on_way, placed, .. } = self.channels[number];
-        if first == NO && on_way == 0 {
+        let channel = &mut self.channels[number];
+        if channel.first == NO && channel.on_way == 0 {
+            let Channel { source, target, .. } = *channel;
+            let placed = std::mem::take(&mut channel.placed);
             self.interfaces[source as usize].placed -= u32::from(placed);
-            self.pairs.remove(&pair(source, target));
-            self.channels.remove(number);
+            if self.settings.shaper.is_some() || self.channels.count() > STAYING * self.interfaces.len() {
+                self.pairs.remove(&pair(source, target));
+                self.channels.remove(number);
+            }
         }
     }
 }

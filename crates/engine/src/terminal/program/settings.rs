@@ -21,6 +21,11 @@ impl Pace {
         self.ticks + self.of_bytes(bytes)
     }
 
+    /// Whether nothing takes any time.
+    fn is_free(&self) -> bool {
+        self.ticks == 0 && self.per_byte == 0.0
+    }
+
     /// Returns the ticks for the bytes alone.
     #[inline]
     fn of_bytes(&self, bytes: u32) -> Time {
@@ -79,6 +84,10 @@ pub(super) struct Settings {
     fill: Pace,
     pub bus: Pace,
     pub rings: bool,
+    /// Whether nobody occupies the host's bus.
+    pub no_bus: bool,
+    /// Whether a packet that its channel may begin is ready for the link at once.
+    pub unhindered: bool,
     send_gap: Time,
     pub shaper: Option<Shaper>,
     /// By size, for sizes with their own times.
@@ -108,6 +117,9 @@ const RING_ACK_BYTES: u32 = 8;
 impl Settings {
     pub fn new(f: &Fabric) -> Self {
         let bus = Pace { ticks: f.message_bus_packet_ticks as Time, per_byte: f.message_bus_byte_ticks };
+        let fill = Pace { ticks: f.message_packet_ticks as Time, per_byte: f.message_byte_ticks };
+        let no_bus = f.message_programmed == 0 && bus.is_free();
+        let (costs, gap) = (costs(f), f.message_send_gap_ticks as Time);
         let check = f.message_check_ticks as Time;
         let per_byte = f.message_shaper_byte_ticks;
         let room = f64::from(f.message_shaper_bytes) * per_byte;
@@ -124,12 +136,18 @@ impl Settings {
             ahead_bytes: f.message_ahead_bytes,
             send: f.message_send_ticks as Time,
             receive: f.message_receive_ticks as Time,
-            fill: Pace { ticks: f.message_packet_ticks as Time, per_byte: f.message_byte_ticks },
+            fill,
             bus,
             rings: f.has_rings(),
-            send_gap: f.message_send_gap_ticks as Time,
+            no_bus,
+            unhindered: no_bus
+                && fill.is_free()
+                && costs.is_empty()
+                && gap == 0
+                && f.message_packets_at_once == 0,
+            send_gap: gap,
             shaper: (per_byte > 0.0).then_some(Shaper { per_byte, room }),
-            costs: costs(f),
+            costs,
             receive_gap: f.message_receive_gap_ticks as Time,
             ack: f.message_ack_ticks as Time,
             ack_length: if f.has_rings() { RING_ACK_BYTES } else { 0 },

@@ -22,7 +22,7 @@ fn a_packet_that_is_lost_is_sent_again() {
     let (programs, sent) = run_losing(&resending(10, 250, 8, 1), |number| number == 0);
     assert_eq!(sent, [(0, 0, 1, 10), (250, 0, 1, 10), (350, 1, 0, 0)]);
     assert_eq!((times(&programs), counts(&programs)), (vec![(450, 350)], [1, 0, 0, 0]));
-    assert!(programs.messages.is_all_free() && programs.channels.is_all_free());
+    assert!(is_over(&programs));
 }
 
 #[test]
@@ -48,7 +48,7 @@ fn a_packet_is_given_up_after_the_last_clock() {
     // Its sender continues when the last clock, of 1000, expires.
     assert_eq!((times(&programs), counts(&programs)), (vec![(1750, NOT_YET)], [2, 0, 1, 1]));
     assert_eq!(marks(&programs), [(0, 0, 1750)]);
-    assert!(programs.messages.is_all_free() && programs.channels.is_all_free());
+    assert!(is_over(&programs));
 }
 
 #[test]
