@@ -21,6 +21,7 @@ from ...compile.link_routes import LinkRoutes
 from ...results.figures import figures, in_percent
 from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, filled_protocol
+from ...traffic import OWN_LENGTHS
 
 _PACKETS, _CHARS = (240, 2400), 100_000
 """Fewest and most packets of a trial, and about how many characters it has; the first quarter is
@@ -62,6 +63,10 @@ def capacity(compiled: Compiled) -> Capacity:
     if not compiled.graph.switches or compiled.mean_packet_chars > _MOST_CHARS:
         return Capacity(1.0, "wire")
     share, limited_by = _of_line(json.dumps(_line(compiled)))
+    if limited_by == "hand-over" and _has_own_lengths(compiled):
+        tech = compiled.technology
+        tried = float(tech.mean_packet_ps(tech.payload_chars(_tried_bytes(compiled))))
+        share = _beside(tried, share, float(tech.mean_packet_ps(compiled.mean_packet_chars)))
     host = 1.0
     if compiled.programs is not None:
         host = _host_share(compiled, compiled.mean_packet_bytes, compiled.mean_packet_chars)
@@ -84,16 +89,26 @@ def shares(compiled: Compiled, found: Capacity) -> NDArray[np.float64]:
     means = [np.divide(each, packets, out=np.zeros(len(usual)), where=packets > 0) for each in sums]
     if np.ptp(means[1][packets > 0]) == 0:
         return usual
-    tried = float(tech.mean_packet_ps(tech.payload_chars(_tried_bytes(compiled))))
+    mean = float(tech.mean_packet_ps(compiled.mean_packet_chars))
     pairs, place = np.unique(np.stack(means), axis=1, return_inverse=True)
     reached = np.ones(pairs.shape[1])
     for at, (size, chars) in enumerate(pairs.T.tolist()):
         if found.limited_by == "host":
             reached[at] = _host_share(compiled, size, chars)
         else:
-            own = float(tech.mean_packet_ps(chars))
-            reached[at] = own / (own + tried * (1 / found.share - 1))
+            reached[at] = _beside(mean, found.share, float(tech.mean_packet_ps(chars)))
     return reached[place.ravel()]
+
+
+def _beside(tried_ps: float, share: float, own_ps: float) -> float:
+    """Return the share of packets of another time on the wire, between which it is idle for as long."""
+    return own_ps / (own_ps + tried_ps * (1 / share - 1))
+
+
+def _has_own_lengths(compiled: Compiled) -> bool:
+    """Whether flows, lists or messages give the lengths of packets."""
+    own = any(len(compiled.arrays[name]) for name in OWN_LENGTHS)
+    return own or compiled.programs is not None
 
 
 @lru_cache(maxsize=64)
@@ -123,12 +138,8 @@ def _line(compiled: Compiled) -> dict[str, Any]:
     lengths = compiled.graph.attributes.get("length_m")
     if lengths is not None and not np.isnan(lengths).all():
         technology["cable_length"] = f"{float(np.nanmax(lengths)):.15g} m"
-    if compiled.programs is None and len(compiled.arrays["flow_length"]):
-        length: Any = f"{_tried_bytes(compiled)} B"
-    elif compiled.programs is None:
-        length = written["traffic"]["length"]
-    else:
-        length = f"{_tried_bytes(compiled)} B"
+    own = f"{_tried_bytes(compiled)} B"
+    length: Any = own if _has_own_lengths(compiled) else written["traffic"]["length"]
     assert isinstance(compiled.routes, LinkRoutes)
     choices = int(np.diff(compiled.routes.table.group_start).max(initial=1))
     if not isinstance(length, str) or length != "0 B":
@@ -147,7 +158,7 @@ def _line(compiled: Compiled) -> dict[str, Any]:
 
 
 def _tried_bytes(compiled: Compiled) -> int:
-    """Return the payload of the packets of a trial where lengths are those of flows or messages."""
+    """Return the payload of the packets of a trial where flows, lists or messages give the lengths."""
     mean = round(compiled.mean_packet_bytes)
     return mean if compiled.programs is None else min(mean, int(compiled.arrays["message_packet_bytes"]))
 
