@@ -60,17 +60,23 @@ class Capacity:
 
 def capacity(compiled: Compiled) -> Capacity:
     """Return what packets of the scenario's lengths reach on one path, one after the other."""
+    share, limited_by = _of_path(compiled)
+    host = 1.0
+    if compiled.programs is not None:
+        host = _host_share(compiled, compiled.mean_packet_bytes, compiled.mean_packet_chars)
+    return Capacity(host, "host") if host < share * (1 - _WORTH) else Capacity(share, limited_by)
+
+
+def _of_path(compiled: Compiled) -> tuple[float, str]:
+    """Return the share of the wire that a path carries, whatever its hosts need, and what limits it."""
     if not compiled.graph.switches or compiled.mean_packet_chars > _MOST_CHARS:
-        return Capacity(1.0, "wire")
+        return 1.0, "wire"
     share, limited_by = _of_line(json.dumps(_line(compiled)))
     if limited_by == "hand-over" and _has_own_lengths(compiled):
         tech = compiled.technology
         tried = float(tech.mean_packet_ps(tech.payload_chars(_tried_bytes(compiled))))
         share = _beside(tried, share, float(tech.mean_packet_ps(compiled.mean_packet_chars)))
-    host = 1.0
-    if compiled.programs is not None:
-        host = _host_share(compiled, compiled.mean_packet_bytes, compiled.mean_packet_chars)
-    return Capacity(host, "host") if host < share * (1 - _WORTH) else Capacity(share, limited_by)
+    return share, limited_by
 
 
 def shares(compiled: Compiled, found: Capacity) -> NDArray[np.float64]:

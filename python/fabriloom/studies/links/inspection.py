@@ -78,7 +78,7 @@ class LinkInspection:
         one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
         one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
         most = link_loads.first_hop(self.compiled)
-        if not (found.limited_by == "buffer" or one_queue or one_target):
+        if not (found.limited_by in ("buffer", "host") or one_queue or one_target):
             return most
         own = shares(self.compiled, found)
         own = np.where(own < 1, own, most)
