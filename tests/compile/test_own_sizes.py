@@ -185,6 +185,14 @@ def test_a_setting_that_another_needs_changes_something() -> None:
     assert silent_settings(compile(Scenario.from_dict({**data, "traffic": {}}))) == []
 
 
+def test_what_is_compared_with_the_run_is_no_setting_without_effect() -> None:
+    protocol = {"channels_limit": 8, "requirements": [{"within": "1 ms"}]}
+    program = {"kind": "ping-pong", "size": "8 B"}
+    data = {**BASE, "protocol": protocol, "program": program, "routing": {"interval_labelling": True}}
+    del data["traffic"]
+    assert silent_settings(compile(Scenario.from_dict(data))) == []
+
+
 def test_settings_inside_of_a_kind_are_tried_too() -> None:
     traffic = {"length": "64 B", "load": 0.2, "arrivals": {"kind": "on-off", "burst_packets": 4}}
     assert not told(traffic=traffic)
