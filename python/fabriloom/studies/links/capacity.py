@@ -22,6 +22,7 @@ from ...results.figures import figures, in_percent
 from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, filled_protocol
 from ...traffic import OWN_LENGTHS
+from .loads import rates as rates_of
 
 _PACKETS, _CHARS = (240, 2400), 100_000
 """Fewest and most packets of a trial, and about how many characters it has; the first quarter is
@@ -60,10 +61,12 @@ class Capacity:
 
 def capacity(compiled: Compiled) -> Capacity:
     """Return what packets of the scenario's lengths reach on one path, one after the other."""
+    assert isinstance(compiled.routes, LinkRoutes)
     share, limited_by = _of_path(compiled)
     host = 1.0
     if compiled.programs is not None:
-        host = _host_share(compiled, compiled.mean_packet_bytes, compiled.mean_packet_chars)
+        rate = _host_rate(compiled, compiled.mean_packet_bytes, compiled.mean_packet_chars)
+        host = min(1.0, rate / float(rates_of(compiled.routes).max()))
     return Capacity(host, "host") if host < share * (1 - _WORTH) else Capacity(share, limited_by)
 
 
@@ -93,17 +96,26 @@ def shares(compiled: Compiled, found: Capacity) -> NDArray[np.float64]:
     carried = demand.payload.bytes, demand.payload.chars
     sums = (np.bincount(demand.source, demand.packets * each, len(usual)) for each in carried)
     means = [np.divide(each, packets, out=np.zeros(len(usual)), where=packets > 0) for each in sums]
-    if np.ptp(means[1][packets > 0]) == 0:
+    rates = _rates(compiled, usual) if found.limited_by == "host" else np.ones(len(usual))
+    if np.ptp(means[1][packets > 0]) == 0 and np.ptp(rates) == 0:
         return usual
     mean = float(tech.mean_packet_ps(compiled.mean_packet_chars))
     pairs, place = np.unique(np.stack(means), axis=1, return_inverse=True)
     reached = np.ones(pairs.shape[1])
     for at, (size, chars) in enumerate(pairs.T.tolist()):
         if found.limited_by == "host":
-            reached[at] = _host_share(compiled, size, chars)
+            reached[at] = _host_rate(compiled, size, chars)
         else:
             reached[at] = _beside(mean, found.share, float(tech.mean_packet_ps(chars)))
-    return reached[place.ravel()]
+    own = reached[place.ravel()]
+    return np.minimum(1.0, own / rates)
+
+
+def _rates(compiled: Compiled, like: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rate of each terminal's link as a part of the technology's; of several ports the highest."""
+    assert isinstance(compiled.routes, LinkRoutes)
+    own = rates_of(compiled.routes)[compiled.graph.terminal_out_links]
+    return own if len(own) == len(like) else np.full(len(like), own.max())
 
 
 def _beside(tried_ps: float, share: float, own_ps: float) -> float:
@@ -192,8 +204,9 @@ def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
     return min(1.0, wire_ps / (float(delivered[-1] - delivered[0]) * path.tick_ps))
 
 
-def _host_share(compiled: Compiled, packet: float, chars: float) -> float:
-    """Return the part of the wire's rate at which a host makes packets, without the waits of its protocol.
+def _host_rate(compiled: Compiled, packet: float, chars: float) -> float:
+    """Return the rate at which a host makes packets, without the waits of its protocol, as a part of the
+    technology's.
 
     ``packet`` and ``chars``: mean bytes and characters of their payload.
     """
@@ -206,4 +219,4 @@ def _host_share(compiled: Compiled, packet: float, chars: float) -> float:
         of("packet") + packet * of("byte"), of("bus_packet") + packet * of("bus_byte"), of("send_gap")
     )
     wire_ps = float(compiled.technology.mean_packet_ps(chars))
-    return min(1.0, wire_ps / host_ps) if host_ps else 1.0
+    return wire_ps / host_ps if host_ps else np.inf
