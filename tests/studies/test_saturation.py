@@ -208,6 +208,19 @@ def test_the_lengths_of_a_list_are_tried(tmp_path: Path) -> None:
     )
 
 
+def test_a_crossbar_at_link_rate_limits_faster_links(tmp_path: Path) -> None:
+    """Links of twice the rate of a technology whose crossbar passes a flit in a cycle."""
+    cables = tmp_path / "cables.csv"
+    cables.write_text("kind,source,target,rate\nterminal,a,s,128 Gbit/s\nterminal,b,s,128 Gbit/s\n")
+    tech = {"preset": "generic", "input_buffer_flits": 256, "output_buffer_flits": 64}
+    for crossbar, most in (("link-rate", 8000), ("fast", 16000)):
+        topology = {"kind": "file", "path": str(cables)}
+        scenario = of(topology, {**tech, "crossbar": crossbar}, {"length": "1000 B"})
+        one, bound, _ = told(scenario)
+        assert (one, bound) == (pytest.approx(most, rel=0.01), pytest.approx(2 * most, rel=0.01))
+        assert fabriloom.run(scenario).summary["accepted_mbytes_per_s"] == pytest.approx(bound, rel=0.02)
+
+
 def test_padding_is_no_payload() -> None:
     """65 B take two flits of 64 B; the rate asked for is of the 65."""
     scenario = Scenario.from_dict(

@@ -41,7 +41,7 @@ class LinkInspection:
         """Return its routes and their loads, ready for JSON."""
         routes, packet, rates = self.routes, _packet(self.compiled), link_loads.rates(self.routes)
         loads, found, packets = self._loads(self._demand()), self._capacity(), self.compiled.demand()
-        fastest, share = float(rates.max(initial=0.0)), self._first_hop(found)
+        fastest, share = float(link_loads.speeds(routes).max(initial=0.0)), self._first_hop(found)
         wire = payload_mbytes_per_s(routes, packet) * fastest
         return {
             "network": _counted(routes, self._loads(packets)),

@@ -65,11 +65,17 @@ def channel_load(routes: LinkRoutes, loads: Reals, packet: Packet, full: Reals) 
 
 
 def load_unit(routes: LinkRoutes, loads: Reals) -> float:
-    """Return what the busiest source sends at load 1: the part of the technology's rate that its link has."""
-    out = routes.graph.terminal_out_links
-    sent = loads[out]
+    """Return what the busiest source sends at load 1: the part of the technology's rate that its link has.
+
+    Of several ports it is that of the first.
+    """
+    out, several = routes.graph.terminal_out_links, routes.graph.several
+    sent, rate = loads[out], rates(routes)[out]
+    if several is not None:
+        terminal, first = np.unique(several.terminal, return_index=True)
+        sent, rate = np.bincount(several.terminal, weights=sent)[terminal], rate[first]
     busiest = sent >= sent.max() * (1 - _ALIKE)
-    return float(rates(routes)[out][busiest].max()) if sent.any() else 1.0
+    return float(rate[busiest].max()) if sent.any() else 1.0
 
 
 def rates(routes: LinkRoutes) -> Reals:
@@ -82,12 +88,18 @@ def rates(routes: LinkRoutes) -> Reals:
 
 
 def speeds(routes: LinkRoutes) -> Reals:
-    """Return the rate of each link as a part of the technology's, with chips that are slower."""
+    """Return the rate of each link as a part of the technology's, with slower chips and crossbars."""
     graph, speed = routes.graph, rates(routes)
-    usual = routes.technology.link_rate_bits_per_s
+    usual_ps = float(routes.technology.character_ps(routes.technology.link_rate_bits_per_s))
     if routes.network.interfaces.chips:
         spacing_ps = np.maximum(1, routes.network.interfaces.spacing_ps(graph, routes.technology))
-        speed = np.minimum(speed, float(routes.technology.character_ps(usual)) / spacing_ps)
+        speed = np.minimum(speed, usual_ps / spacing_ps)
+    crossing_ps = routes.network.clocks.per_switch(lambda tech: tech.crossbar_ps).astype(np.float64)
+    most = np.append(
+        np.divide(usual_ps, crossing_ps, np.full(graph.switches, np.inf), where=crossing_ps > 0), np.inf
+    )
+    for ends in (graph.link_source, graph.link_target):
+        speed = np.minimum(speed, most[np.minimum(ends, graph.switches)])
     return speed
 
 
