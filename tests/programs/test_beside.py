@@ -206,6 +206,24 @@ def test_the_host_of_long_packets_is_the_bound(kind: str) -> None:
     assert run(given).summary["messages"]["mbytes_per_s"] == pytest.approx(bound, rel=0.1)
 
 
+@pytest.mark.parametrize(("streams", "most"), [(1, 320), (2, 640)])
+def test_the_calls_of_a_host_are_the_bound(streams: int, most: float) -> None:
+    """A call of 200 ns for each 64 B, by every stream; a third terminal sends longer messages."""
+    lists = [{"terminal": 0, "stream": one, "do": ["send 1 64 B"] * 200} for one in range(streams)]
+    lists += [{"terminal": 1, "do": ["receive any"] * 200 * streams}]
+    lists += [{"terminal": 2, "do": ["send 3 640 B"] * 20}, {"terminal": 3, "do": ["receive any"] * 20}]
+    given = scenario(
+        {"kind": "operations", "terminals": lists}, technology=EDR, protocol={"preset": "verbs-infiniband"}
+    )
+    found = inspect(given)
+    assert found["link"]["limited_by"] == "host"
+    bound = found["channel_load"]
+    assert bound["busiest_link"].startswith("t.0>")
+    assert bound["accepted_mbytes_per_s_bound"] == pytest.approx(most * (1 + 1 / streams))
+    accepted = run(given).summary["messages"]["mbytes_per_s"]
+    assert accepted <= bound["accepted_mbytes_per_s_bound"]
+
+
 def test_a_host_calls_while_it_copies() -> None:
     """Twenty calls of 5 us and twenty copies of 25 us pass beside each other, on several streams too."""
     program = {"kind": "fixed-pairs", "size": "100 kB", "rounds": 20, "sources": [0], "targets": [1]}

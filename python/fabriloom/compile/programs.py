@@ -301,6 +301,13 @@ class Messages:
         packets = float((number.sum(axis=0) * count).sum())
         return float((size * count).sum()) / packets, float((chars * count).sum()) / packets
 
+    def calls(self, arrays: Arrays) -> NDArray[np.float64]:
+        """Return, per terminal, the sends of each of its streams for a packet, as if all had as many."""
+        source, _, size, count = self.programs.demand()
+        packets = self._packets(arrays, size)[1].sum(axis=0) * count
+        sent, cut = (np.bincount(source, each, len(self.programs.streams)) for each in (count, packets))
+        return np.divide(sent, cut * self.programs.streams, out=np.zeros(len(sent)), where=cut > 0)
+
     def lengths(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
         """Return the payloads of packets in bytes, and which part of all packets has each.
 

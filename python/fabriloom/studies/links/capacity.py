@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from ... import _native
 from ...compile import Compiled, compile
 from ...compile.link_routes import LinkRoutes
+from ...compile.sources import Packets
 from ...results.figures import figures, in_percent
 from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, filled_protocol
@@ -65,7 +66,9 @@ def capacity(compiled: Compiled) -> Capacity:
     share, limited_by = _of_path(compiled)
     host = 1.0
     if compiled.programs is not None:
-        rate = _host_rate(compiled, compiled.mean_packet_bytes, compiled.mean_packet_chars)
+        calls = _calls(compiled)
+        mean = compiled.mean_packet_bytes, compiled.mean_packet_chars
+        rate = _host_rate(compiled, *mean, float(calls[calls > 0].min(initial=np.inf)))
         host = min(1.0, rate / float(rates_of(compiled.routes).max()))
     return Capacity(host, "host") if host < share * (1 - _WORTH) else Capacity(share, limited_by)
 
@@ -96,15 +99,18 @@ def shares(compiled: Compiled, found: Capacity) -> NDArray[np.float64]:
     carried = demand.payload.bytes, demand.payload.chars
     sums = (np.bincount(demand.source, demand.packets * each, len(usual)) for each in carried)
     means = [np.divide(each, packets, out=np.zeros(len(usual)), where=packets > 0) for each in sums]
-    rates = _rates(compiled, usual) if found.limited_by == "host" else np.ones(len(usual))
-    if np.ptp(means[1][packets > 0]) == 0 and np.ptp(rates) == 0:
+    by_host = found.limited_by == "host"
+    rates, calls = np.ones(len(usual)), np.zeros(len(usual))
+    if by_host:
+        rates, calls = _rates(compiled, usual), _calls(compiled)
+    if all(np.ptp(each[packets > 0]) == 0 for each in (means[1], rates, calls)):
         return usual
     mean = float(tech.mean_packet_ps(compiled.mean_packet_chars))
-    pairs, place = np.unique(np.stack(means), axis=1, return_inverse=True)
+    pairs, place = np.unique(np.stack([*means, calls]), axis=1, return_inverse=True)
     reached = np.ones(pairs.shape[1])
-    for at, (size, chars) in enumerate(pairs.T.tolist()):
-        if found.limited_by == "host":
-            reached[at] = _host_rate(compiled, size, chars)
+    for at, (size, chars, sends) in enumerate(pairs.T.tolist()):
+        if by_host:
+            reached[at] = _host_rate(compiled, size, chars, sends)
         else:
             reached[at] = _beside(mean, found.share, float(tech.mean_packet_ps(chars)))
     own = reached[place.ravel()]
@@ -204,19 +210,25 @@ def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
     return min(1.0, wire_ps / (float(delivered[-1] - delivered[0]) * path.tick_ps))
 
 
-def _host_rate(compiled: Compiled, packet: float, chars: float) -> float:
+def _calls(compiled: Compiled) -> NDArray[np.float64]:
+    """Return, per terminal, the sends of a stream for each packet."""
+    assert not isinstance(compiled.sources, Packets)
+    return compiled.sources.calls(compiled.arrays)
+
+
+def _host_rate(compiled: Compiled, packet: float, chars: float, calls: float) -> float:
     """Return the rate at which a host makes packets, without the waits of its protocol, as a part of the
     technology's.
 
-    ``packet`` and ``chars``: mean bytes and characters of their payload.
+    ``packet`` and ``chars``: mean bytes and characters of their payload; ``calls``: see :func:`_calls`.
     """
     protocol = filled_protocol(compiled.scenario)
 
     def of(name: str) -> float:
         return float(getattr(protocol, f"{name}_time_ps") or 0)
 
-    host_ps = max(
-        of("packet") + packet * of("byte"), of("bus_packet") + packet * of("bus_byte"), of("send_gap")
-    )
+    filled, sends = of("packet") + packet * of("byte"), 0.0 if protocol.by_size else calls * of("send")
+    own = filled + sends if protocol.programmed else max(filled, sends)
+    host_ps = max(own, of("bus_packet") + packet * of("bus_byte"), of("send_gap"))
     wire_ps = float(compiled.technology.mean_packet_ps(chars))
     return wire_ps / host_ps if host_ps else np.inf
