@@ -181,3 +181,24 @@ def test_what_is_full_first_counts_the_length_of_each_packet(kind: str, when: st
     assert found["accepted_mbytes_per_s_bound"] == pytest.approx(352 / (most * 4e-3))
     assert found["busiest_link"] == "t0>t1"
     assert found["load_bound"] == pytest.approx(140 / most)
+
+
+@pytest.mark.parametrize("short", [3, 300, 6000])
+def test_what_is_full_first_counts_the_packets_of_each_message(short: int) -> None:
+    """Long messages one way, and short ones in packets of 16 B the other: no mean packet fills both links."""
+    lists = [["send 1 2560 B"] * 60, ["receive 0"] * 60, ["send 3 16 B"] * short, ["receive 2"] * short]
+    ring = {
+        "topology": {"kind": "sci-ring", "terminals": 4},
+        "protocol": {"packet": "256 B", "small_packet": "16 B", "small_below": "64 B"},
+        "program": {
+            "kind": "operations",
+            "terminals": [{"terminal": at, "do": do} for at, do in enumerate(lists)],
+        },
+    }
+    compiled = compile_scenario(Scenario.from_dict(ring))
+    found = inspection.inspection_of(compiled).full_first()
+    links = run(Scenario.from_dict(ring)).links
+    symbols = dict(zip(links["link"], links["symbols"], strict=True))
+    assert symbols[found["busiest_link"]] == max(symbols.values())
+    carried = 60 * 2560 + 16 * short
+    assert found["accepted_mbytes_per_s_bound"] == pytest.approx(carried / (max(symbols.values()) * 4e-3))

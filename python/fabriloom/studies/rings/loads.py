@@ -10,6 +10,7 @@ import numpy as np
 
 from ...compile import Compiled, RingRoutes
 from ...compile.several import parallel
+from ...compile.sources import Packets as Sources
 from ...routing.even import ring_loads
 from ...routing.rings import RingLoads
 from ...technology import RingTechnology
@@ -84,11 +85,6 @@ class Packets:
         share = np.bincount(place.ravel(), weights=compiled.lengths[1]).astype(np.float64)
         return cls(compiled.mean_packet_bytes, length, share)
 
-    @classmethod
-    def of_length(cls, length_bytes: float) -> Packets:
-        """Return packets of one length."""
-        return cls(length_bytes, np.array([length_bytes]), np.ones(1))
-
     def mean(self, of: Callable[[float], float]) -> float:
         """Return the mean of what depends on the length."""
         return float(self.share @ [of(length) for length in self.length_bytes.tolist()])
@@ -99,15 +95,20 @@ Part = tuple[Carried, Packets]
 
 
 def by_lengths(compiled: Compiled, demand: Demand) -> list[tuple[Demand, Packets]]:
-    """Return the traffic of each length where flows or lists give them; else all of it, mixed."""
-    payload = demand.payload
+    """Return the traffic of each length where flows, lists or messages give them; else all of it, mixed."""
     own = any(len(compiled.arrays[name]) for name in OWN_LENGTHS)
+    if not isinstance(compiled.sources, Sources):
+        own, demand = True, compiled.sources.by_packets(compiled.arrays)
+    payload = demand.payload
     if not own or payload is None or not len(payload.bytes):
         return [(demand, Packets.of(compiled))]
-    return [
-        (demand.rows_of(payload.bytes == length), Packets.of_length(length))
-        for length in np.unique(payload.bytes).tolist()
-    ]
+    sent = payload.chars if compiled.programs is not None else payload.bytes
+    found = []
+    for length in np.unique(sent).tolist():
+        some = sent == length
+        mean = float(np.average(payload.bytes[some], weights=demand.packets[some]))
+        found.append((demand.rows_of(some), Packets(mean, np.array([length]), np.ones(1))))
+    return found
 
 
 def unit_symbols(compiled: Compiled) -> float:
