@@ -172,6 +172,15 @@ def told(**more: Any) -> list[str]:
         ({"technology": {"preset": "spacewire-200", "handover": "90 ns"}}, []),
         ({"technology": {"preset": "spacewire-200", "cable_length": "2 m"}}, []),
         ({"technology": {"preset": "generic", "mtu": "1 kB"}}, []),
+        (
+            {
+                "traffic": {
+                    "load": 0.1,
+                    "length": {"kind": "table", "lengths": ["8 B", "1 kB"], "weights": [1, 1]},
+                }
+            },
+            [],
+        ),
     ],
 )
 def test_what_changes_nothing_is_named(more: dict[str, Any], silent: list[str]) -> None:

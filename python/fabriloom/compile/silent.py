@@ -32,6 +32,7 @@ _ELSEWHERE = {
     "channels_limit": "a limit of programs",
     "interval_labelling": "a limit of routings",
     "requirements": "compared with what is simulated",
+    "weights": "equal ones hold anyway",
 }
 """Settings that work without the engine's arrays, and why."""
 
