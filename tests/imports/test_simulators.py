@@ -13,7 +13,7 @@ from fabriloom import imports, run
 from fabriloom.reading import ReadError
 from fabriloom.results import Results
 from fabriloom.scenario import load
-from fabriloom.studies.inspection import inspect
+from fabriloom.studies.inspection import inspect, lines
 
 FLOWS = "3\n0 4 3 100 65536 2\n\n1 4 3 100 1000 2.000001\n4 0 3 100 2500 1.5\n"
 HPCC = "5 2 4\n2 3\n0 2 100Gbps 0.001ms 0\n1 2 100Gbps 0.001ms 0\n2 3 400Gbps 500ns 0.01\n4 3 25Gbps 1us 0\n"
@@ -236,6 +236,17 @@ def test_a_tree_of_htsim(tmp_path: Path) -> None:
     (first,) = (row for row in done.iter_rows(named=True) if row["flow"] == "1")
     expected = 1038 * 8 * (4 / 100 + 2 / 200) + 2 * (500 + 600 + 1000)
     assert first["completion_ns"] == pytest.approx(expected, abs=5)
+
+
+def test_flows_fill_their_links_with_frames(tmp_path: Path) -> None:
+    """Of equal frames of up to 1038 B, or one of 84, a link carries all that are made meanwhile."""
+    cables = "".join(f"{host} 4 100Gbps 1us 0\n" for host in range(4))
+    flows = "2\n0 1 3 100 65536 0\n2 3 3 100 10 0.001\n"
+    written(read(tmp_path, "hpcc", f"5 1 4\n4\n{cables}", flows), tmp_path)
+    found = inspect(load(tmp_path / "scenario.toml"))
+    assert found["demanded"]["busiest_share"] == pytest.approx(1, abs=1e-3)
+    assert found["demanded"]["over"] == []
+    assert "MB/s while all flows send; " in dict(lines(found))["demanded"]
 
 
 def test_a_link_of_several_pairs(tmp_path: Path) -> None:

@@ -166,6 +166,7 @@ RATE_CHECK = table(
         "demanded.shared_scale_bound": "ratio | The `traffic.scale` that cannot be carried however switches share packets; null where it is not computed.",
         "demanded.over": "list | All that are overloaded, the worst first, at most ten: `what` and `share`. Of a link also `asked_mbytes_per_s`, `possible_mbytes_per_s` in the same packets, and `most`: the pairs of terminals that ask most.",
         "demanded.over_count": "count | How many there are.",
+        "demanded.without_end": "true or false | Whether all flows send from the beginning of the run to its end; if not, all this is of a time in which all send.",
     },
     is_json=True,
 )
