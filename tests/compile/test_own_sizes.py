@@ -172,6 +172,15 @@ def told(**more: Any) -> list[str]:
         ({"technology": {"preset": "spacewire-200", "handover": "90 ns"}}, []),
         ({"technology": {"preset": "spacewire-200", "cable_length": "2 m"}}, []),
         ({"technology": {"preset": "generic", "mtu": "1 kB"}}, []),
+        (
+            {
+                "traffic": {
+                    "load": 0.1,
+                    "length": {"kind": "table", "lengths": ["8 B", "1 kB"], "weights": [1, 1]},
+                }
+            },
+            [],
+        ),
     ],
 )
 def test_what_changes_nothing_is_named(more: dict[str, Any], silent: list[str]) -> None:
@@ -183,6 +192,14 @@ def test_a_setting_that_another_needs_changes_something() -> None:
     program = {"kind": "random-pairs", "size": "1 MiB"}
     data = {**BASE, "technology": {"preset": "infiniband-4x-edr"}, "protocol": protocol, "program": program}
     assert silent_settings(compile(Scenario.from_dict({**data, "traffic": {}}))) == []
+
+
+def test_what_is_compared_with_the_run_is_no_setting_without_effect() -> None:
+    protocol = {"channels_limit": 8, "requirements": [{"within": "1 ms"}]}
+    program = {"kind": "ping-pong", "size": "8 B"}
+    data = {**BASE, "protocol": protocol, "program": program, "routing": {"interval_labelling": True}}
+    del data["traffic"]
+    assert silent_settings(compile(Scenario.from_dict(data))) == []
 
 
 def test_settings_inside_of_a_kind_are_tried_too() -> None:

@@ -48,6 +48,7 @@ from imports.test_simulators import (
     TORUS,
     TREE,
     TRIGGERED,
+    ZONES,
 )
 from imports.test_traces import ALLPROF, CHAKRA, DUMPI, GATHERED, OTHER_RANK, grouped
 from programs.test_goal import binary
@@ -109,7 +110,7 @@ def _goal(path: Path) -> object:
 _SUBNET, _LFTS, _ANYNET, _HPCC = (text.encode() for text in (SUBNET, LFTS, ANYNET, HPCC))
 
 
-_PLATFORMS = [PLATFORM, STAR, *(CLUSTER.format(shape) for shape in ("", TORUS, FAT))]
+_PLATFORMS = [PLATFORM, STAR, ZONES, *(CLUSTER.format(shape) for shape in ("", TORUS, FAT))]
 
 
 def _fabric(kind: str, *beside: str) -> Callable[[Path], object]:

@@ -13,6 +13,7 @@ from fabriloom import imports, run
 from fabriloom.reading import ReadError
 from fabriloom.results import Results
 from fabriloom.scenario import load
+from fabriloom.studies.inspection import inspect, lines
 
 FLOWS = "3\n0 4 3 100 65536 2\n\n1 4 3 100 1000 2.000001\n4 0 3 100 2500 1.5\n"
 HPCC = "5 2 4\n2 3\n0 2 100Gbps 0.001ms 0\n1 2 100Gbps 0.001ms 0\n2 3 400Gbps 500ns 0.01\n4 3 25Gbps 1us 0\n"
@@ -237,6 +238,17 @@ def test_a_tree_of_htsim(tmp_path: Path) -> None:
     assert first["completion_ns"] == pytest.approx(expected, abs=5)
 
 
+def test_flows_fill_their_links_with_frames(tmp_path: Path) -> None:
+    """Of equal frames of up to 1038 B, or one of 84, a link carries all that are made meanwhile."""
+    cables = "".join(f"{host} 4 100Gbps 1us 0\n" for host in range(4))
+    flows = "2\n0 1 3 100 65536 0\n2 3 3 100 10 0.001\n"
+    written(read(tmp_path, "hpcc", f"5 1 4\n4\n{cables}", flows), tmp_path)
+    found = inspect(load(tmp_path / "scenario.toml"))
+    assert found["demanded"]["busiest_share"] == pytest.approx(1, abs=1e-3)
+    assert found["demanded"]["over"] == []
+    assert "MB/s while all flows send; " in dict(lines(found))["demanded"]
+
+
 def test_a_link_of_several_pairs(tmp_path: Path) -> None:
     shared = PLATFORM.replace('"lb"/></', '"la"/></', 1)
     found = read(tmp_path, "simgrid", shared)
@@ -343,6 +355,68 @@ def test_a_cluster_of_simgrid(more: str, switches: int, cables: int, tmp_path: P
     assert found.summary()[:3] == [("switches", f"{switches}"), ("terminals", "12"), ("cables", f"{cables}")]
     written(found, tmp_path)
     assert load(tmp_path / "scenario.toml").name == "net"
+
+
+ZONES = """<platform version="4.1"><zone id="all" routing="Full">
+<zone id="one" routing="Cluster"><router id="r"/><host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>
+<link id="a_UP" bandwidth="1Gbps" latency="1us"/><link id="a_DOWN" bandwidth="2Gbps" latency="2us"/>
+<host_link id="a" up="a_UP" down="a_DOWN"/>
+<link id="b" bandwidth="1Gbps" latency="4us" sharing_policy="SPLITDUPLEX"/>
+<host_link id="b" up="b_UP" down="b_DOWN"/>
+<backbone id="bone" bandwidth="10Gbps" latency="100us"/></zone>
+<zone id="two" routing="Cluster"><router id="q"/>
+<cabinet id="x" prefix="n" suffix=".x" speed="1Gf" bw="1Gbps" lat="8us" radical="1-2"/></zone>
+<link id="far" bandwidth="10Gbps" latency="1000us"/>
+<zoneRoute src="one" dst="two" gw_src="r" gw_dst="q"><link_ctn id="far"/></zoneRoute>
+</zone></platform>"""
+
+
+def _zero_load_us(found: imports.Imported, folder: Path) -> tuple[float, float]:
+    """Delays of one byte: what it takes beside them is less than 3 us."""
+    written(found, folder)
+    told = inspect(load(folder / "scenario.toml").with_settings({"traffic": {"length": "1 B"}}))
+    assert told["deadlock"]["free"]
+    return tuple(told["zero_load_latency_ns"][which] / 1000 for which in ("min", "max"))
+
+
+def test_zones_of_simgrid_that_are_clusters(tmp_path: Path) -> None:
+    """From host to host over the backbone; to the other zone over it, too, and back."""
+    found = read(tmp_path, "simgrid", ZONES)
+    names = found.graph.link_names
+    rate = dict(zip(names, found.graph.attributes["rate_bits_per_s"].tolist(), strict=True))
+    assert (rate["a>one#in"], rate["one#out>a"], rate["r>one#out"], rate["n1.x>q"]) == (1e9, 2e9, 1e10, 1e9)
+    assert found.summary()[:3] == [("switches", "4"), ("terminals", "4"), ("cables", "10")]
+    near, far = 8 + 8, 4 + 100 + 1000 + 8
+    assert _zero_load_us(found, tmp_path) == (pytest.approx(near, abs=3), pytest.approx(far, abs=5))
+    assert any("both directions share (1)" in remark for remark in found.remarks)
+
+
+def test_what_leaves_a_cluster_of_simgrid_crosses_its_backbone(tmp_path: Path) -> None:
+    cluster = '<cluster id="{0}" prefix="{0}" suffix="" radical="0-1" speed="1Gf" bw="1Gbps" lat="1us" {1}/>'
+    bone = 'bb_bw="10Gbps" bb_lat="100us"'
+    route = '<link id="far" bandwidth="10Gbps" latency="1000us"/><zoneRoute src="c" dst="d" \
+gw_src="cc_router" gw_dst="dd_router"><link_ctn id="far"/></zoneRoute>'
+    text = cluster.format("c", bone) + cluster.format("d", bone) + route
+    found = read(tmp_path, "simgrid", f'<platform><zone id="z" routing="Full">{text}</zone></platform>')
+    far = 1 + 100 + 1000 + 100 + 1
+    assert _zero_load_us(found, tmp_path) == (pytest.approx(102, abs=3), pytest.approx(far, abs=5))
+
+
+def test_what_a_host_of_a_cluster_of_simgrid_sends_at_most(tmp_path: Path) -> None:
+    """By all links of a torus, or as much as its limiter lets pass."""
+    limit = ' limiter_link="50MBps"'
+    for more, most in (
+        (TORUS, 6e9),
+        (TORUS + limit, 4e8),
+        (FAT + limit, 4e8),
+        (FLY + limit, 4e8),
+        (limit, 4e8),
+    ):
+        found = read(tmp_path, "simgrid", CLUSTER.format(more))
+        graph = found.graph
+        out = graph.attributes["rate_bits_per_s"][graph.terminal_out_links]
+        assert set(out.tolist()) == {most}, more
+        assert graph.attributes["rate_bits_per_s"].max() >= 1e9 or more == limit
 
 
 def test_a_network_of_ratatoskr(tmp_path: Path) -> None:
@@ -475,6 +549,9 @@ def test_elements_of_ratatoskr_are_counted(tmp_path: Path, monkeypatch: pytest.M
         ("simgrid", (CLUSTER.format(FLY.replace(";1,1;", ";1;")),), "each with its number of links", 1),
         ("simgrid", (CLUSTER.format(FLY.replace("2,2", "3,2")),), "12 hosts; this dragonfly has 18", 1),
         ("simgrid", (CLUSTER.format(FLY.replace("2,2;1,1;3,4", "6,2;1,1;1,4")),), "1 routers of a group", 1),
+        ("simgrid", (ZONES.replace('host_link id="a"', 'host_link id="c"'),), 'there is no host "c"', 4),
+        ("simgrid", (ZONES.replace('up="b_UP"', 'up="c_UP"'),), 'there is no link "c_UP"', 6),
+        ("simgrid", (ZONES.replace('radical="1-2"', 'radical="x"'),), '"x" is no range', 9),
         ("simgrid", ('<!DOCTYPE a [<!ENTITY b "c">]><a/>',), "inside a document type", 1),
         ("ratatoskr", ('<!DOCTYPE a [<!ENTITY b "c">]><a/>',), "inside a document type", 1),
         ("ratatoskr", (CHIP[:400],), "not XML, or cut short", 7),

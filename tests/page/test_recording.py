@@ -121,16 +121,27 @@ def stays(shown: dict[str, Any]) -> set[tuple[int, float, int]]:
 
 @pytest.mark.parametrize("name", FABRICS)
 def test_any_part_of_a_run_can_be_shown(name: str) -> None:
-    """Whole, and nothing but what is on the links then."""
+    """Whole, and nothing but what is on the links then or waits behind them."""
     found = results(name)
-    everything = stays(recording(found, most=1 << 20))
+    whole = recording(found, most=1 << 20)
+    everything = stays(whole)
+    following: dict[tuple[int, float, int], float] = {}
+    newest: dict[int, tuple[int, float, int]] = {}
+    for packet, *stay in zip(*(whole[name] for name in ("packet", "link", "begin", "kind")), strict=True):
+        here = stay[0], round(whole["from_ns"] + stay[1], 1), stay[2]
+        if packet in newest:
+            following[newest[packet]] = here[1]
+        newest[packet] = here
     for since_ps in (0, 50_000_000):
         part = recording(found, since_ps, most=150)
         first, last = part["from_ns"], part["from_ns"] + part["until_ns"]
         assert first == since_ps / 1000
         begun = {stay for stay in everything if first <= stay[1] < last - 0.1}
         assert begun <= stays(part) <= everything
-        assert all(end is None or end >= 0 or since_ps == 0 for end in part["end"])
+        behind = [end is not None and end < 0 for end in part["end"]]
+        rows = zip(behind, part["link"], part["begin"], part["kind"], strict=True)
+        left = [(link, round(first + begin, 1), kind) for waits, link, begin, kind in rows if waits]
+        assert all(following[stay] >= first for stay in left)
     last_ones = recording(found, None, most=150)
     assert {stay for stay in everything if stay[1] >= last_ones["from_ns"]} <= stays(last_ones)
 

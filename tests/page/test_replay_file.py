@@ -97,6 +97,48 @@ def test_a_file_counts_the_packets_of_the_run(alone: Tab, tmp_path: Path) -> Non
     assert max(seen) > 3
 
 
+SHIFT = """name = "Fragments and acknowledgements in two planes"
+[topology]
+kind = "fat_tree"
+arity = 2
+levels = 3
+replicate = 2
+[technology]
+preset = "ethernet-100g"
+cable_length = "10 m"
+[ports]
+choice = "round-robin"
+per = "packet"
+[protocol]
+preset = "tcp"
+[program]
+kind = "all-to-all"
+size = "20 kB"
+order = "same"
+rounds = 1
+[output]
+trace = true
+"""
+
+
+@pytest.mark.parametrize("since", [None, "6 us", "end"])
+def test_a_file_counts_waiting_and_short_packets(alone: Tab, tmp_path: Path, since: str | None) -> None:
+    """From any time on: those that wait in switches then are there, and those that have arrived are gone."""
+    busy = SHIFT.replace('"tcp"', '"verbs-roce"').replace("20 kB", "30 kB")
+    scenario, out = written(tmp_path, "mine.toml", SHIFT if since is None else busy), tmp_path / "mine.html"
+    replayed(scenario, "--out", out, *(["--from", since] if since else []))
+    trace = run(load(scenario)).trace
+    started, delivered = (trace[f"{name}_ns"].to_numpy() for name in ("started", "delivered"))
+    tab = opened(alone, out)
+    first, last = tab.js("laboratory.player.from"), tab.js("laboratory.player.until")
+    moments = np.linspace(first, last, 60)[1:-1]
+    apart = np.abs(np.concatenate([started, delivered])[:, None] - moments).min(axis=0)
+    moments = moments[apart > 0.1]
+    wanted = [int(((started <= time_ns) & (time_ns < delivered)).sum()) for time_ns in moments]
+    assert max(wanted) > 10
+    assert [under_way(tab, time_ns) for time_ns in moments] == wanted
+
+
 def test_a_head_that_is_blocked_is_marked(alone: Tab, tmp_path: Path) -> None:
     """Red, with a thread to an output that another packet holds at that time."""
     scenario, out = written(tmp_path, "mine.toml", BUSY), tmp_path / "mine.html"

@@ -319,3 +319,24 @@ def test_each_plane_is_exported_by_itself(tmp_path: Path) -> None:
         assert (tmp_path / "out" / f"{name}-routing.csv").stat().st_size > 0
     paths = (tmp_path / "out" / "command-paths.csv").read_text().splitlines()
     assert [line.split(",")[:2] for line in paths[1:]] == [["computer", "heater"], ["tracker", "computer"]]
+
+
+def test_a_load_is_of_the_rate_of_the_first_port() -> None:
+    """Planes of a half and of all of the preset's rate: what is offered at the bound is what it says."""
+    crossbar = {"kind": "crossbar", "terminals": 5}
+    planes = [
+        {"name": "a", "network": crossbar, "link_rate": "50 Gbit/s"},
+        {"name": "b", "network": crossbar},
+    ]
+    given = Scenario.from_dict(
+        {
+            "topology": {"kind": "planes", "planes": planes},
+            "technology": {"preset": "ethernet-100g"},
+            "traffic": {"load": 0.2, "arrivals": "constant"},
+            "run": {"duration": "2 ms", "precision": 0.0, "warmup": "0 s"},
+        }
+    )
+    bound = inspect(given)["channel_load"]
+    offered = fabriloom.run(given).summary["offered_mbytes_per_s"] / 0.2
+    assert bound["load_bound"] == 1
+    assert bound["accepted_mbytes_per_s_bound"] == pytest.approx(offered, rel=0.01)

@@ -21,6 +21,7 @@ from fabriloom.programs import Programs
 from fabriloom.programs.build import BUILDERS
 from fabriloom.programs.kinds import UNTIL, WAIT
 from fabriloom.simulate import compare
+from fabriloom.studies.inspection import inspect
 
 from .common import CROSSBAR, READY, lists, operations, programs, results, scenario
 
@@ -170,7 +171,7 @@ def on(preset: str, program: dict[str, Any]) -> Results:
     return run(scenario(program, technology=EDR, protocol={"preset": preset}))
 
 
-@pytest.mark.parametrize("preset", ["verbs-infiniband", "verbs-roce"])
+@pytest.mark.parametrize("preset", ["verbs-infiniband", "verbs-roce", "mpi-infiniband"])
 def test_verbs_fill_the_link(preset: str) -> None:
     found = scenario(STREAM, technology=EDR, protocol={"preset": preset}).resolve()
     assert found["protocol"]["packet"] == "2048 B"  # the MTU of the technology
@@ -185,6 +186,56 @@ def test_verbs_answer_in_a_microsecond() -> None:
 def test_tcp_is_bound_by_its_copies_and_calls() -> None:
     assert 2_500 < on("tcp", STREAM).summary["messages"]["mbytes_per_s"] < 4_000
     assert 10_000 < on("tcp", PING).summary["rounds"]["ns_mean"] / 2 < 13_000
+
+
+@pytest.mark.parametrize("kind", ["fixed-pairs", "all-to-all"])
+def test_the_host_of_long_packets_is_the_bound(kind: str) -> None:
+    """A copy takes 250 ps a byte, so each of the senders offers 4000 MB/s whatever its link carries."""
+    ends = {"sources": [0, 1], "targets": [2, 3]} if kind == "fixed-pairs" else {}
+    program = {"kind": kind, "size": "100 kB", "rounds": 20, **ends}
+    tcp = {"preset": "tcp", "packets_per_channel": 0}
+    given = scenario(program, technology={"preset": "ethernet-100g"}, protocol=tcp)
+    found = inspect(given)
+    senders = 2 if ends else run(given).graph.terminals
+    assert (found["link"]["limited_by"], found["link"]["payload_mbytes_per_s"]) == (
+        "host",
+        pytest.approx(4000),
+    )
+    bound = found["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert bound == pytest.approx(senders * 4000)
+    assert run(given).summary["messages"]["mbytes_per_s"] == pytest.approx(bound, rel=0.1)
+
+
+@pytest.mark.parametrize(("streams", "most"), [(1, 320), (2, 640)])
+def test_the_calls_of_a_host_are_the_bound(streams: int, most: float) -> None:
+    """A call of 200 ns for each 64 B, by every stream; a third terminal sends longer messages."""
+    lists = [{"terminal": 0, "stream": one, "do": ["send 1 64 B"] * 200} for one in range(streams)]
+    lists += [{"terminal": 1, "do": ["receive any"] * 200 * streams}]
+    lists += [{"terminal": 2, "do": ["send 3 640 B"] * 20}, {"terminal": 3, "do": ["receive any"] * 20}]
+    given = scenario(
+        {"kind": "operations", "terminals": lists}, technology=EDR, protocol={"preset": "verbs-infiniband"}
+    )
+    found = inspect(given)
+    assert found["link"]["limited_by"] == "host"
+    bound = found["channel_load"]
+    assert bound["busiest_link"].startswith("t.0>")
+    assert bound["accepted_mbytes_per_s_bound"] == pytest.approx(most * (1 + 1 / streams))
+    accepted = run(given).summary["messages"]["mbytes_per_s"]
+    assert accepted <= bound["accepted_mbytes_per_s_bound"]
+
+
+def test_a_host_calls_while_it_copies() -> None:
+    """Twenty calls of 5 us and twenty copies of 25 us pass beside each other, on several streams too."""
+    program = {"kind": "fixed-pairs", "size": "100 kB", "rounds": 20, "sources": [0], "targets": [1]}
+    found = on("tcp", program)
+    copied = 20 * 25_000 / found.hosts["ended_ns"].max()
+    assert 0.9 < copied < 1
+    assert found.summary["limit"] == found.summary["limit"] | {"what": "host", "share": pytest.approx(copied)}
+    streams = [{"terminal": 0, "stream": one, "do": ["send 1 8 B"] * 20} for one in range(4)]
+    program = {"kind": "operations", "terminals": [*streams, {"terminal": 1, "do": ["receive any"] * 80}]}
+    found = on("tcp", program)
+    assert found.summary["limit"]["name"] == "t.1"
+    assert found.summary["limit"]["share"] == pytest.approx(80 * 5000 / found.hosts["ended_ns"].max())
 
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -159,3 +160,45 @@ def test_the_twin_delivers_the_same() -> None:
     found = compare(scenario("sci-banyan", {"load": 0.5}, terminals=4), duration_ps=30_000_000)
     assert found.identical
     assert found.packets == found.twin_packets > 100
+
+
+@pytest.mark.parametrize(("kind", "when"), [("flows", "period"), ("descriptors", "at")])
+def test_what_is_full_first_counts_the_length_of_each_packet(kind: str, when: str, tmp_path: Path) -> None:
+    """A packet of each of four stations; the longest fills the link before it most, as a run counts it."""
+    file = tmp_path / "packets.csv"
+    rows = ("0,1,256 B", "1,2,16 B", "2,0,16 B", "3,2,64 B")
+    file.write_text("\n".join([f"source,target,length,{when}", *(f"{row},100 us" for row in rows), ""]))
+    ring = {
+        "topology": {"kind": "sci-ring", "terminals": 4},
+        "traffic": {"pattern": {"kind": kind, "path": str(file)}},
+        "run": {"duration": "200 us", "warmup": "0 s", "precision": 0.0},
+    }
+    compiled = compile_scenario(Scenario.from_dict(ring))
+    found = inspection.inspection_of(compiled).full_first()
+    links = run(Scenario.from_dict(ring)).links
+    most = max(links["symbols"].to_list()) / {"flows": 2, "descriptors": 1}[kind]
+    assert most == (256 + 16 + 8) / 2 + 2 * (16 + 8) / 2 + (64 + 16 + 8) / 2 + 4 * 8
+    assert found["accepted_mbytes_per_s_bound"] == pytest.approx(352 / (most * 4e-3))
+    assert found["busiest_link"] == "t0>t1"
+    assert found["load_bound"] == pytest.approx(140 / most)
+
+
+@pytest.mark.parametrize("short", [3, 300, 6000])
+def test_what_is_full_first_counts_the_packets_of_each_message(short: int) -> None:
+    """Long messages one way, and short ones in packets of 16 B the other: no mean packet fills both links."""
+    lists = [["send 1 2560 B"] * 60, ["receive 0"] * 60, ["send 3 16 B"] * short, ["receive 2"] * short]
+    ring = {
+        "topology": {"kind": "sci-ring", "terminals": 4},
+        "protocol": {"packet": "256 B", "small_packet": "16 B", "small_below": "64 B"},
+        "program": {
+            "kind": "operations",
+            "terminals": [{"terminal": at, "do": do} for at, do in enumerate(lists)],
+        },
+    }
+    compiled = compile_scenario(Scenario.from_dict(ring))
+    found = inspection.inspection_of(compiled).full_first()
+    links = run(Scenario.from_dict(ring)).links
+    symbols = dict(zip(links["link"], links["symbols"], strict=True))
+    assert symbols[found["busiest_link"]] == max(symbols.values())
+    carried = 60 * 2560 + 16 * short
+    assert found["accepted_mbytes_per_s_bound"] == pytest.approx(carried / (max(symbols.values()) * 4e-3))

@@ -189,6 +189,38 @@ def test_what_limits_a_link_is_named(changed: dict[str, Any], length: str, rate:
     assert limited_by == limit
 
 
+def test_the_lengths_of_a_list_are_tried(tmp_path: Path) -> None:
+    """Packets of 125 and twice 8 flits and those of the other sender have a cycle between two."""
+    listed = tmp_path / "list.csv"
+    listed.write_text("at_ns,source,target,length\n0,0,1,1 kB\n1000,0,2,64 B\n1000,0,3,64 B\n2500,1,2,64 B\n")
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "crossbar", "terminals": 4},
+            "technology": {"preset": "generic"},
+            "traffic": {"pattern": {"kind": "descriptors", "path": str(listed)}},
+        }
+    )
+    of_one, of_first = 149 / (149 + 4), 141 / (141 + 3)
+    assert told(scenario) == (
+        pytest.approx(298 / 37.25 * 1000 * of_one),
+        pytest.approx(8000 * of_first * 1192 / 1128),
+        "hand-over",
+    )
+
+
+def test_a_crossbar_at_link_rate_limits_faster_links(tmp_path: Path) -> None:
+    """Links of twice the rate of a technology whose crossbar passes a flit in a cycle."""
+    cables = tmp_path / "cables.csv"
+    cables.write_text("kind,source,target,rate\nterminal,a,s,128 Gbit/s\nterminal,b,s,128 Gbit/s\n")
+    tech = {"preset": "generic", "input_buffer_flits": 256, "output_buffer_flits": 64}
+    for crossbar, most in (("link-rate", 8000), ("fast", 16000)):
+        topology = {"kind": "file", "path": str(cables)}
+        scenario = of(topology, {**tech, "crossbar": crossbar}, {"length": "1000 B"})
+        one, bound, _ = told(scenario)
+        assert (one, bound) == (pytest.approx(most, rel=0.01), pytest.approx(2 * most, rel=0.01))
+        assert fabriloom.run(scenario).summary["accepted_mbytes_per_s"] == pytest.approx(bound, rel=0.02)
+
+
 def test_padding_is_no_payload() -> None:
     """65 B take two flits of 64 B; the rate asked for is of the 65."""
     scenario = Scenario.from_dict(

@@ -311,6 +311,52 @@ def test_channel_load_bound_of_a_line() -> None:
     assert found["load_bound"] == pytest.approx(7 / 16)
 
 
+def test_a_load_is_of_the_rate_that_links_have(tmp_path: Path) -> None:
+    """Of four links two have a quarter of the preset's rate and two a half; the faster send twice as much.
+
+    At load 1 the last two send 1, the first two 1/2: to each of these go 1/6 and two thirds of 1, 5/6.
+    """
+    cables = tmp_path / "cables.csv"
+    rates = {"a": 25, "b": 25, "c": 50, "d": 50}
+    rows = [f"terminal,{name},s,{rate} Gbit/s" for name, rate in rates.items()]
+    cables.write_text("\n".join(["kind,source,target,rate", *rows, ""]))
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "file", "path": str(cables)},
+            "technology": {"preset": "ethernet-100g", "switching": "store-and-forward"},
+            "traffic": {"load": 0.1},
+        }
+    )
+    found = inspection.inspect(scenario)
+    whole = 12500 * 1500 / 1538
+    assert found["link"]["payload_mbytes_per_s"] == pytest.approx(whole / 2)
+    assert not found["link"]["alike"]
+    load = found["channel_load"]
+    assert (load["load"], load["load_bound"]) == (pytest.approx(5 / 3), pytest.approx(3 / 5))
+    assert load["accepted_mbytes_per_s_bound"] == pytest.approx(3 / 5 * whole * 1.5)
+    assert inspection.load_bound(scenario) == pytest.approx(3 / 5)
+
+
+def test_a_host_does_not_hurry_on_faster_links(tmp_path: Path) -> None:
+    """A copy of 250 ps a byte makes 4000 MB/s for a link of 25 or of 100 Gbit/s, if that carries them."""
+    cables = tmp_path / "cables.csv"
+    cables.write_text("kind,source,target,rate\nterminal,a,s,25 Gbit/s\nterminal,b,s,100 Gbit/s\n")
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "file", "path": str(cables)},
+            "technology": {"preset": "ethernet-400g", "switching": "store-and-forward"},
+            "protocol": {"preset": "tcp"},
+            "program": {"kind": "all-to-all", "size": "100 kB"},
+        }
+    )
+    found = inspection.inspect(scenario)
+    assert found["link"]["payload_mbytes_per_s"] == pytest.approx(4000)
+    size = found["link"]["mean_packet_bytes"]
+    assert found["channel_load"]["accepted_mbytes_per_s_bound"] == pytest.approx(
+        2 * 3125 * size / (size + 38)
+    )
+
+
 def told_bound(**sections: Any) -> str:
     return dict(inspection.lines(inspection.inspect(small(**sections))))["throughput"]
 

@@ -291,6 +291,17 @@ class Messages:
         even = np.zeros(len(self.programs.terminal_names))
         return traffic.Demand(source, target, packets, even, payload)
 
+    def by_packets(self, arrays: Arrays) -> traffic.Demand:
+        """Return the same with full and last packets apart; their characters are those that are sent."""
+        source, target, size, count = self.programs.demand()
+        payload, number = self._packets(arrays, size)
+        packets, sent = (number * count).ravel(), self._filled(payload).ravel()
+        some, source, target = packets > 0, np.tile(source, 2), np.tile(target, 2)
+        busiest = np.bincount(source, weights=packets).max(initial=0.0) or 1.0
+        carried = traffic.Payload(payload.ravel()[some].astype(np.float64), sent[some].astype(np.float64))
+        even = np.zeros(len(self.programs.terminal_names))
+        return traffic.Demand(source[some], target[some], packets[some] / busiest, even, carried)
+
     def mean_packet(self, arrays: Arrays) -> tuple[float, float]:
         """Return the mean payload of packets of messages, in bytes and in characters, which count full."""
         _, _, size, count = self.programs.demand()
@@ -301,18 +312,27 @@ class Messages:
         packets = float((number.sum(axis=0) * count).sum())
         return float((size * count).sum()) / packets, float((chars * count).sum()) / packets
 
-    def lengths(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
-        """Return the payloads of packets in bytes, and which part of all packets has each.
+    def calls(self, arrays: Arrays) -> NDArray[np.float64]:
+        """Return, per terminal, the sends of each of its streams for a packet, as if all had as many."""
+        source, _, size, count = self.programs.demand()
+        packets = self._packets(arrays, size)[1].sum(axis=0) * count
+        sent, cut = (np.bincount(source, each, len(self.programs.streams)) for each in (count, packets))
+        return np.divide(sent, cut * self.programs.streams, out=np.zeros(len(sent)), where=cut > 0)
 
-        Where only some payloads are legal the last packet of a message is filled up.
-        """
+    def lengths(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
+        """Return the payloads of packets in bytes, and which part of all packets has each."""
         _, _, size, count = self.programs.demand()
         if not len(size):
             return np.array([int(arrays["message_packet_bytes"])]), np.ones(1)
-        (packet, last), number = self._packets(arrays, size)
-        last = np.where((last > 0) & bool(self.routes.technology.legal_payloads_bytes), packet, last)
+        payload, number = self._packets(arrays, size)
         share = (number * count).ravel()
-        return np.concatenate([packet, last]), share / share.sum()
+        return self._filled(payload).ravel(), share / share.sum()
+
+    def _filled(self, payload: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the payloads of full and last packets; where only some are legal the last is filled up."""
+        packet, last = payload
+        legal = bool(self.routes.technology.legal_payloads_bytes)
+        return np.array([packet, np.where((last > 0) & legal, packet, last)])
 
     def _cut(self, arrays: Arrays, size: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the full and the last packets of messages, and the characters of all packets of each.

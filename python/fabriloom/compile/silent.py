@@ -29,6 +29,10 @@ _ELSEWHERE = {
     "last_address": "",
     "credit_limit": "a limit of what chips may grant",
     "mtu": "a limit of lengths",
+    "channels_limit": "a limit of programs",
+    "interval_labelling": "a limit of routings",
+    "requirements": "compared with what is simulated",
+    "weights": "equal ones hold anyway",
 }
 """Settings that work without the engine's arrays, and why."""
 

@@ -157,6 +157,8 @@ FRAME_BYTES = 1000
 """Most bytes of a packet into which a flow is cut, as the HPCC simulator has it."""
 
 
+_AROUND_BYTES, _LEAST_BYTES = 38, 84
+"""What a frame of Ethernet takes on the wire besides its payload, and at least."""
 CUT = f"their bytes are cut into equal packets of at most {FRAME_BYTES} B, offered at the rate of the link"
 
 
@@ -241,7 +243,8 @@ def _flows(flows: Sequence[Flow]) -> str:
     for flow in flows:
         count = -(-flow.bytes // FRAME_BYTES) or None
         length = -(-flow.bytes // count) if count else FRAME_BYTES
-        period = f"{max(1, round(length * 8e12 / flow.bits_per_s))} ps"
+        on_wire = max(length + _AROUND_BYTES, _LEAST_BYTES)
+        period = f"{max(1, math.ceil(on_wire * 8e12 / flow.bits_per_s))} ps"
         start = f"{flow.start_ps} ps"
         writer.writerow((flow.name, flow.source, flow.target, f"{length} B", period, start, "0 ns", count))
     return out.getvalue()

@@ -65,9 +65,9 @@ def record(
             raise KeyboardInterrupt
 
     compiled = compile(scenario)
-    results = run(compiled, progress, hops=_KEPT, hops_since_ps=since_ps or 0)
+    results = run(compiled, progress, hops=_KEPT)
     shown = recording(results, since_ps, until_ps=until_ps)
-    return {**shown, **around(compiled), "outages": outages(compiled, shown)}
+    return {**shown, **around(compiled), "tails": tails(compiled, shown), "outages": outages(compiled, shown)}
 
 
 def together(
@@ -92,6 +92,15 @@ def around(compiled: Compiled) -> dict[str, Any]:
     tech = compiled.technology
     buffer_ps = tech.input_buffer_chars * tech.character_ps() if isinstance(tech, Technology) else 0
     return {"buffer_ns": float(buffer_ps) / 1e3}
+
+
+def tails(compiled: Compiled, shown: Mapping[str, Any]) -> dict[int, float]:
+    """Return, per link into a terminal, the ns from its being free again to the end of the arrival."""
+    arrays, last = compiled.arrays, zip(shown.get("last", ()), shown.get("link", ()), strict=True)
+    if compiled.graph.network_kind.buses:
+        return {}
+    after = arrays["link_arrival_ticks"].astype(np.int64) - arrays["link_character_ticks"].astype(np.int64)
+    return {link: float(after[link]) * compiled.tick_ps / 1000 for link in {at for one, at in last if one}}
 
 
 def outages(compiled: Compiled, shown: Mapping[str, Any]) -> list[list[float | int | None]]:
@@ -134,7 +143,8 @@ def recording(
         {name: values[which] for name, values in rows.items()}
         for which in (rows["kind"] == _LOST, rows["kind"] == _CODE, rows["kind"] < _LOST)
     )
-    rows, first, last = _shown(moved, results, since_ps, until_ps, most)
+    goes = _goes(moved, losses, graph)
+    rows, first, last = _shown({**moved, "goes": goes}, results, since_ps, until_ps, most)
     tick_ns, count = results.tick_ps / 1000, len(rows["begin"])
     ended = last == int(native["end_time_ticks"])
     shown = {"from_ns": first * tick_ns, "until_ns": (last - first) * tick_ns, "rows": count, "cycle": []}
@@ -147,9 +157,6 @@ def recording(
     if not count:
         return shown
     bus, end = rows["kind"] & _BUS > 0, rows["end"]
-    into = np.asarray(graph.terminal_in_links)[np.minimum(rows["target"], graph.ports - 1)]
-    # A copy of a packet for several terminals ends at any of them.
-    copies = (rows["target"] >= graph.ports) & (np.asarray(graph.link_target)[rows["link"]] >= graph.switches)
     names = names_of(graph, [*graph.terminal_names, *_distributions(results)])
     return {
         **shown,
@@ -160,13 +167,39 @@ def recording(
         "bus": np.where(bus, rows["target"].astype(np.int64), -1).tolist(),
         "begin": np.round((rows["begin"] - first) * tick_ns, 2).tolist(),
         "end": [None if one < 0 else round((one - first) * tick_ns, 2) for one in end.tolist()],
-        "last": (~bus & ((rows["link"] == into) | copies)).astype(int).tolist(),
+        "last": _arrives(rows, graph).astype(int).tolist(),
         "packets": [
             [names[source], names[target], start * tick_ns]
             for source, target, start in zip(*_ends(rows, packet, number), strict=True)
         ],
         "rings": graph.network_kind.buses,
     }
+
+
+def _arrives(rows: Mapping[str, NDArray[Any]], graph: Graph) -> NDArray[np.bool_]:
+    """Return, per row, whether a packet arrives by it; a copy for several terminals does at any of them."""
+    into = np.asarray(graph.terminal_in_links)[np.minimum(rows["target"], graph.ports - 1)]
+    copies = (rows["target"] >= graph.ports) & (np.asarray(graph.link_target)[rows["link"]] >= graph.switches)
+    found: NDArray[np.bool_] = (rows["kind"] & _BUS == 0) & ((rows["link"] == into) | copies)
+    return found
+
+
+def _goes(
+    rows: Mapping[str, NDArray[Any]], losses: Mapping[str, NDArray[Any]], graph: Graph
+) -> NDArray[np.int64]:
+    """Return, per row, when its packet is no longer behind the link: it has arrived, goes on or is lost."""
+    end, begin = rows["end"], rows["begin"]
+    same = [rows["kind"] & 3, rows["started"], rows["source"]]
+    order = np.lexsort([begin, *same])
+    follows = np.logical_and.reduce([one[order[1:]] == one[order[:-1]] for one in same])
+    found = np.full(len(end), end.max(initial=0) + 1 if not graph.network_kind.buses else -1, np.int64)
+    found[order[:-1][follows]] = begin[order[1:][follows]]
+    over = _arrives(rows, graph) | (rows["source"] == _NOBODY)
+    lost = set(zip(losses["source"].tolist(), losses["started"].tolist(), strict=True))
+    if lost:
+        pairs = zip(rows["source"].tolist(), rows["started"].tolist(), strict=True)
+        over |= np.fromiter((pair in lost for pair in pairs), bool, len(end))
+    return np.where(over, end, found)
 
 
 def names_of(graph: Graph, targets: list[str]) -> list[str]:
@@ -230,8 +263,8 @@ def _shown(
     order = order[begin[order] <= last]
     if since_ps is None and len(order) > most:
         first = int(begin[order[-most]])
-    # Packets that were already on their link at the start are shown too.
-    order = order[(end[order] < 0) | (end[order] >= first)]
+    # Packets that were already on their link at the start, or waited behind it, are shown too.
+    order = order[(end[order] < 0) | (end[order] >= first) | (rows["goes"][order] > first)]
     if first >= last:
         order = order[:0]
     if since_ps is not None and len(order) > most:

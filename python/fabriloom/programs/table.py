@@ -84,6 +84,12 @@ class Programs:
         """Return, per row, a number of its terminal and stream."""
         return self.terminal * op.MOST_STREAMS + (0 if self.stream is None else self.stream)
 
+    @property
+    def streams(self) -> op.Ints:
+        """Return, per terminal, how many streams it has: 0 without a program."""
+        owner = np.unique(self.process) // op.MOST_STREAMS
+        return np.bincount(owner, minlength=len(self.terminal_names))
+
     def with_rows(
         self,
         at: op.Ints,

@@ -402,20 +402,30 @@ def _held(run: ProgramRun, resolved: Mapping[str, Any]) -> str:
 
 
 def host_shares(run: ProgramRun, protocol: Mapping[str, Any]) -> Floats:
-    """Return, per terminal, the share of the window in which its processor or bus works for messages."""
+    """Return, per terminal, the share of the window in which its processor or bus works for messages.
+
+    A program begins its next message while packets of the last one are filled, unless it fills them itself.
+    """
     count, ps = run.graph.terminals, _times(protocol)
     if not count or not run.window_ns:
         return np.zeros(count)
-    busy, bus = np.zeros(count), np.zeros(count)
+    processor, filling, accepting, bus = np.zeros((4, count))
     for way, (terminal, number, size) in _handled(run).items():
         packet_bytes = np.where(size < ps["small_below"], ps["small_packet"], ps["packet"])
         each = np.ceil(size / np.maximum(packet_bytes, 1))
-        sending = np.maximum(each * ps["packet_time"] + size * ps["byte_time"], each * ps["send_gap_time"])
-        more = sending if way == "send" else each * ps["receive_gap_time"]
-        busy += np.bincount(terminal, number * (ps[f"{way}_time"] + more), count)
-        on_bus = each * ps["bus_packet_time"] + size * ps["bus_byte_time"]
+        own, on_bus = ps[f"{way}_time"], each * ps["bus_packet_time"] + size * ps["bus_byte_time"]
+        if way == "receive":
+            accepting += np.bincount(terminal, number * each * ps["receive_gap_time"], count)
+        else:
+            filled = each * ps["packet_time"] + size * ps["byte_time"]
+            gaps = each * ps["send_gap_time"]
+            filling += np.bincount(terminal, number * np.maximum(filled, gaps), count)
+            if protocol.get("programmed"):
+                own, on_bus = own + filled, filled
+        processor += np.bincount(terminal, number * own, count)
         bus += np.bincount(terminal, number * on_bus, count)
-    return np.minimum(np.maximum(busy, bus) / (run.window_ns * 1000), 1.0)
+    busy = np.max([processor / np.maximum(run.programs.streams, 1), filling, accepting, bus], axis=0)
+    return np.minimum(busy / (run.window_ns * 1000), 1.0)
 
 
 def _handled(run: ProgramRun) -> dict[str, tuple[NDArray[np.int64], Floats, Floats]]:

@@ -36,7 +36,7 @@ else:
     Protocol = later("protocol", "Protocol")
 
 
-_OF_MTU = ("raw", "spacewire", "verbs-infiniband", "verbs-roce")
+_OF_MTU = ("raw", "spacewire", "verbs-infiniband", "verbs-roce", "mpi-infiniband")
 """Protocols whose packets are as long as the technology allows."""
 
 

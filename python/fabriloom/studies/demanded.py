@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from ..compile import Compiled
 from ..results.figures import figures, in_percent
+from ..results.rows import is_transient
 from ..routing.sharing import CLOSE
 from ..traffic import Demand
 from .kinds import inspection_of
@@ -57,6 +58,7 @@ def demanded(
         "shared_scale_bound": None if times is None else scale * max(times, even),
         "over": over[:_SHOWN],
         "over_count": len(over),
+        "without_end": not is_transient(compiled.arrays),
     }
 
 
@@ -125,12 +127,9 @@ def shared_text(load: str, kept: str, even: tuple[float, float], most: float | N
 def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the result as lines of text."""
     rate, share = found["offered_mbytes_per_s"], found["busiest_share"]
-    told = [
-        (
-            "demanded",
-            f"{figures(rate)} MB/s; {found['busiest']} would be {in_percent(share)} busy, the most of all",
-        )
-    ]
+    when = "" if found["without_end"] else " while all flows send"
+    busy = f"{found['busiest']} would be {in_percent(share)} busy, the most of all"
+    told = [("demanded", f"{figures(rate)} MB/s{when}; {busy}")]
     if share > 0:
         even = found["accepted_mbytes_per_s_bound"], found["scale_bound"]
         bound = shared_text("scale", " in these proportions", even, found["shared_scale_bound"])

@@ -59,6 +59,18 @@ class Demand:
         """Return the listed pairs as columns."""
         return self.source, self.target, self.packets
 
+    def rows_of(self, some: NDArray[np.bool_]) -> Demand:
+        """Return some listed pairs, and nothing that is sent evenly."""
+        payload = None if self.payload is None else self.payload.rows(some)
+        return replace(
+            self,
+            source=self.source[some],
+            target=self.target[some],
+            packets=self.packets[some],
+            even=np.zeros_like(self.even),
+            payload=payload,
+        )
+
     def by_length(self, apiece: float) -> Demand:
         """Return this with a long packet as several, as links are filled; the busiest source sends 1 of them.
 
@@ -256,6 +268,8 @@ def _listed(columns: kinds.Columns) -> Pairs:
     return source, columns["list_target"], np.full(len(source), 1.0 / max(1, rows.max()))
 
 
+OWN_LENGTHS = ("flow_length", "list_length")
+"""Columns of the payloads of flows and of lists, which do without those of the section."""
 _MOST_LENGTHS = 4096
 """Lengths of a range that are counted one by one; of a longer one as many, spread evenly."""
 

@@ -26,6 +26,7 @@ export class Recording {
       if (!this.byPacket.has(row.packet)) this.byPacket.set(row.packet, []);
       this.byPacket.get(row.packet).push(row);
     }
+    for (const rows of this.byPacket.values()) this.arrive(rows);
     this.longest = this.rows.reduce((most, row) => Math.max(most, Math.min(row.gone, this.until) - row.begin), 0);
     this.begins = this.rows.map((row) => row.begin);
     const stays = this.rows.filter((row) => (row.kind & 3) < 2 && row.end < Infinity).map((row) => row.end - row.begin).sort((a, b) => a - b);
@@ -49,7 +50,8 @@ export class Recording {
   down(now) { return (this.data.outages ?? []).filter(([, from, until]) => from <= now && (until === null || now < until)); }
 
   // Rows with the time that a head takes to cross a link, and the next link. The crossing time is the shortest time
-  // from one link to the next of any packet; a head that takes longer waits at the end of the link.
+  // from one link to the next of any packet; a head that takes longer waits at the end of the link. A packet that
+  // arrives has arrived when its tail has crossed the last link, which is known.
   stays() {
     const { data } = this, next = new Array(data.rows).fill(-1), newest = new Map();
     for (let row = 0; row < data.rows; row++) {
@@ -68,10 +70,18 @@ export class Recording {
       // The head of a lost packet no longer waits.
       const over = this.lost.get(data.packet[row])?.time;
       const goes = to < 0 ? (arrived || data.rings ? end : over ?? Infinity) : this.from + data.begin[to];
-      const cross = bus < 0 ? least : end - begin, link = data.link[row];
+      const link = data.link[row], tail = arrived ? data.tails?.[link] : undefined;
+      const cross = bus >= 0 ? end - begin : tail === undefined ? least : Math.max(tail, least / 8);
       const wants = to >= 0 ? data.link[to] : goes === Infinity ? wanted.get(link) ?? -1 : -1;
-      return { row, begin, end, cross, arrived, goes, wants, bus, link, packet: data.packet[row], kind: data.kind[row], gone: Math.max(end, Math.min(goes, 1e18)) + cross };
+      return { row, begin, end, cross, arrived, goes, wants, bus, link, packet: data.packet[row], kind: data.kind[row], gone: Math.max(end, Math.min(goes, 1e18)) + (tail ?? cross) };
     });
+  }
+
+  // Nothing of a packet is under way when it has arrived, by all of its copies, and its tail has crossed the last link.
+  arrive(rows) {
+    if (this.data.rings || !rows.at(-1).arrived) return;
+    const over = rows.reduce((most, row) => (row.arrived ? Math.max(most, row.gone) : most), -Infinity);
+    for (const row of rows) row.gone = Math.min(row.gone, over);
   }
 
   // The times at which a head begins to wait longer than it takes to cross the link.

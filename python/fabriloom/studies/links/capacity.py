@@ -18,9 +18,12 @@ from numpy.typing import NDArray
 from ... import _native
 from ...compile import Compiled, compile
 from ...compile.link_routes import LinkRoutes
+from ...compile.sources import Packets
 from ...results.figures import figures, in_percent
 from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, filled_protocol
+from ...traffic import OWN_LENGTHS
+from .loads import rates as rates_of
 
 _PACKETS, _CHARS = (240, 2400), 100_000
 """Fewest and most packets of a trial, and about how many characters it has; the first quarter is
@@ -59,13 +62,27 @@ class Capacity:
 
 def capacity(compiled: Compiled) -> Capacity:
     """Return what packets of the scenario's lengths reach on one path, one after the other."""
-    if not compiled.graph.switches or compiled.mean_packet_chars > _MOST_CHARS:
-        return Capacity(1.0, "wire")
-    share, limited_by = _of_line(json.dumps(_line(compiled)))
+    assert isinstance(compiled.routes, LinkRoutes)
+    share, limited_by = _of_path(compiled)
     host = 1.0
     if compiled.programs is not None:
-        host = _host_share(compiled, compiled.mean_packet_bytes, compiled.mean_packet_chars)
+        calls = _calls(compiled)
+        mean = compiled.mean_packet_bytes, compiled.mean_packet_chars
+        rate = _host_rate(compiled, *mean, float(calls[calls > 0].min(initial=np.inf)))
+        host = min(1.0, rate / float(rates_of(compiled.routes).max()))
     return Capacity(host, "host") if host < share * (1 - _WORTH) else Capacity(share, limited_by)
+
+
+def _of_path(compiled: Compiled) -> tuple[float, str]:
+    """Return the share of the wire that a path carries, whatever its hosts need, and what limits it."""
+    if not compiled.graph.switches or compiled.mean_packet_chars > _MOST_CHARS:
+        return 1.0, "wire"
+    share, limited_by = _of_line(json.dumps(_line(compiled)))
+    if limited_by == "hand-over" and _has_own_lengths(compiled):
+        tech = compiled.technology
+        tried = float(tech.mean_packet_ps(tech.payload_chars(_tried_bytes(compiled))))
+        share = _beside(tried, share, float(tech.mean_packet_ps(compiled.mean_packet_chars)))
+    return share, limited_by
 
 
 def shares(compiled: Compiled, found: Capacity) -> NDArray[np.float64]:
@@ -82,18 +99,40 @@ def shares(compiled: Compiled, found: Capacity) -> NDArray[np.float64]:
     carried = demand.payload.bytes, demand.payload.chars
     sums = (np.bincount(demand.source, demand.packets * each, len(usual)) for each in carried)
     means = [np.divide(each, packets, out=np.zeros(len(usual)), where=packets > 0) for each in sums]
-    if np.ptp(means[1][packets > 0]) == 0:
+    by_host = found.limited_by == "host"
+    rates, calls = np.ones(len(usual)), np.zeros(len(usual))
+    if by_host:
+        rates, calls = _rates(compiled, usual), _calls(compiled)
+    if all(np.ptp(each[packets > 0]) == 0 for each in (means[1], rates, calls)):
         return usual
-    tried = float(tech.mean_packet_ps(tech.payload_chars(_tried_bytes(compiled))))
-    pairs, place = np.unique(np.stack(means), axis=1, return_inverse=True)
+    mean = float(tech.mean_packet_ps(compiled.mean_packet_chars))
+    pairs, place = np.unique(np.stack([*means, calls]), axis=1, return_inverse=True)
     reached = np.ones(pairs.shape[1])
-    for at, (size, chars) in enumerate(pairs.T.tolist()):
-        if found.limited_by == "host":
-            reached[at] = _host_share(compiled, size, chars)
+    for at, (size, chars, sends) in enumerate(pairs.T.tolist()):
+        if by_host:
+            reached[at] = _host_rate(compiled, size, chars, sends)
         else:
-            own = float(tech.mean_packet_ps(chars))
-            reached[at] = own / (own + tried * (1 / found.share - 1))
-    return reached[place.ravel()]
+            reached[at] = _beside(mean, found.share, float(tech.mean_packet_ps(chars)))
+    own = reached[place.ravel()]
+    return np.minimum(1.0, own / rates)
+
+
+def _rates(compiled: Compiled, like: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the rate of each terminal's link as a part of the technology's; of several ports the highest."""
+    assert isinstance(compiled.routes, LinkRoutes)
+    own = rates_of(compiled.routes)[compiled.graph.terminal_out_links]
+    return own if len(own) == len(like) else np.full(len(like), own.max())
+
+
+def _beside(tried_ps: float, share: float, own_ps: float) -> float:
+    """Return the share of packets of another time on the wire, between which it is idle for as long."""
+    return own_ps / (own_ps + tried_ps * (1 / share - 1))
+
+
+def _has_own_lengths(compiled: Compiled) -> bool:
+    """Whether flows, lists or messages give the lengths of packets."""
+    own = any(len(compiled.arrays[name]) for name in OWN_LENGTHS)
+    return own or compiled.programs is not None
 
 
 @lru_cache(maxsize=64)
@@ -123,12 +162,8 @@ def _line(compiled: Compiled) -> dict[str, Any]:
     lengths = compiled.graph.attributes.get("length_m")
     if lengths is not None and not np.isnan(lengths).all():
         technology["cable_length"] = f"{float(np.nanmax(lengths)):.15g} m"
-    if compiled.programs is None and len(compiled.arrays["flow_length"]):
-        length: Any = f"{_tried_bytes(compiled)} B"
-    elif compiled.programs is None:
-        length = written["traffic"]["length"]
-    else:
-        length = f"{_tried_bytes(compiled)} B"
+    own = f"{_tried_bytes(compiled)} B"
+    length: Any = own if _has_own_lengths(compiled) else written["traffic"]["length"]
     assert isinstance(compiled.routes, LinkRoutes)
     choices = int(np.diff(compiled.routes.table.group_start).max(initial=1))
     if not isinstance(length, str) or length != "0 B":
@@ -147,7 +182,7 @@ def _line(compiled: Compiled) -> dict[str, Any]:
 
 
 def _tried_bytes(compiled: Compiled) -> int:
-    """Return the payload of the packets of a trial where lengths are those of flows or messages."""
+    """Return the payload of the packets of a trial where flows, lists or messages give the lengths."""
     mean = round(compiled.mean_packet_bytes)
     return mean if compiled.programs is None else min(mean, int(compiled.arrays["message_packet_bytes"]))
 
@@ -175,18 +210,25 @@ def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
     return min(1.0, wire_ps / (float(delivered[-1] - delivered[0]) * path.tick_ps))
 
 
-def _host_share(compiled: Compiled, packet: float, chars: float) -> float:
-    """Return the part of the wire's rate at which a host makes packets, without the waits of its protocol.
+def _calls(compiled: Compiled) -> NDArray[np.float64]:
+    """Return, per terminal, the sends of a stream for each packet."""
+    assert not isinstance(compiled.sources, Packets)
+    return compiled.sources.calls(compiled.arrays)
 
-    ``packet`` and ``chars``: mean bytes and characters of their payload.
+
+def _host_rate(compiled: Compiled, packet: float, chars: float, calls: float) -> float:
+    """Return the rate at which a host makes packets, without the waits of its protocol, as a part of the
+    technology's.
+
+    ``packet`` and ``chars``: mean bytes and characters of their payload; ``calls``: see :func:`_calls`.
     """
     protocol = filled_protocol(compiled.scenario)
 
     def of(name: str) -> float:
         return float(getattr(protocol, f"{name}_time_ps") or 0)
 
-    host_ps = max(
-        of("packet") + packet * of("byte"), of("bus_packet") + packet * of("bus_byte"), of("send_gap")
-    )
+    filled, sends = of("packet") + packet * of("byte"), 0.0 if protocol.by_size else calls * of("send")
+    own = filled + sends if protocol.programmed else max(filled, sends)
+    host_ps = max(own, of("bus_packet") + packet * of("bus_byte"), of("send_gap"))
     wire_ps = float(compiled.technology.mean_packet_ps(chars))
-    return min(1.0, wire_ps / host_ps) if host_ps else 1.0
+    return wire_ps / host_ps if host_ps else np.inf

@@ -40,24 +40,22 @@ class LinkInspection:
 
     def network(self) -> dict[str, Any]:
         """Return its routes and their loads, ready for JSON."""
-        routes, packet = self.routes, _packet(self.compiled)
-        loads, wire, found = (
-            self._loads(self._demand()),
-            payload_mbytes_per_s(routes, packet),
-            self._capacity(),
-        )
-        payload, share, packets = wire * found.share, self._first_hop(found), self.compiled.demand()
+        routes, packet, rates = self.routes, _packet(self.compiled), link_loads.rates(self.routes)
+        loads, found, packets = self._loads(self._demand()), self._capacity(), self.compiled.demand()
+        fastest, share = float(link_loads.speeds(routes).max(initial=0.0)), self._first_hop(found)
+        wire = payload_mbytes_per_s(routes, packet) * fastest
         return {
             "network": _counted(routes, self._loads(packets)),
             "link": {
-                "payload_mbytes_per_s": payload,
+                "payload_mbytes_per_s": wire * found.share,
                 "wire_mbytes_per_s": wire,
                 "limited_by": found.limited_by,
                 "why": found.text(wire),
                 "mean_packet_bytes": packet[0],
                 "flits": self._flits(packet),
                 "rounded_ppm": 1e6 * routes.technology.rounded(),
-                "endless_packet_mbytes_per_s": routes.technology.data_bytes_per_s() / 1e6,
+                "endless_packet_mbytes_per_s": routes.technology.data_bytes_per_s() / 1e6 * fastest,
+                "alike": bool(np.ptp(rates) == 0),
             },
             "bisection": _bisection(routes, packet),
             "channel_load": self._channel_load(loads, share, shared=True),
@@ -79,7 +77,7 @@ class LinkInspection:
         one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
         one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
         most = link_loads.first_hop(self.compiled)
-        if not (found.limited_by == "buffer" or one_queue or one_target):
+        if not (found.limited_by in ("buffer", "host") or one_queue or one_target):
             return most
         own = shares(self.compiled, found)
         own = np.where(own < 1, own, most)
@@ -149,6 +147,7 @@ class LinkInspection:
         if not shared or found["load_bound"] is None:
             return {**found, "shared_load_bound": None}
         most = self._most_units(demand, demand.pairs, demand.even, 1 / full)
+        most = most if most is None else most / link_loads.load_unit(self.routes, loads)
         if most is None and found["load_bound"] == 1.0:
             most = 1.0
         limit = None if most is None else max(found["load_bound"], min(1.0, most))
@@ -340,7 +339,8 @@ class LinkInspection:
                 "one link",
                 f"{figures(link['payload_mbytes_per_s'])} MB/s of payload in packets of "
                 f"{figures(link['mean_packet_bytes'], 6)} B, "
-                f"{figures(link['endless_packet_mbytes_per_s'])} MB/s in an endless one",
+                f"{figures(link['endless_packet_mbytes_per_s'])} MB/s in an endless one"
+                + ("" if link["alike"] else "; the fastest of different ones"),
             ),
             *([("on the wire", link["flits"])] if link["flits"] else []),
             *([("limited by", link["why"])] if link["why"] else []),

@@ -13,6 +13,8 @@ from ...compile import Compiled, LinkRoutes
 from ...routing.distribution import distributed_links
 from ..port_loads import Pairs, Reals, are_alike, by_ports, in_planes
 
+_ALIKE = 1e-9
+"""Part of a load by which those that are equal may differ."""
 Packet = tuple[float, float]
 """Mean bytes and characters of the payload of a packet."""
 
@@ -53,25 +55,51 @@ def channel_load(routes: LinkRoutes, loads: Reals, packet: Packet, full: Reals) 
     if not np.isfinite(most):
         return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
     sent = float(loads[graph.link_source >= graph.switches].sum())
+    load_1 = load_unit(routes, loads)
     return {
         "busiest_link": graph.link_names[busiest],
-        "load": float(loads[busiest] / speeds(routes)[busiest]),
-        "load_bound": min(1.0, most),
+        "load": float(loads[busiest] / speeds(routes)[busiest]) * load_1,
+        "load_bound": min(1.0, most / load_1),
         "accepted_mbytes_per_s_bound": sent * most * payload_mbytes_per_s(routes, packet),
     }
 
 
+def load_unit(routes: LinkRoutes, loads: Reals) -> float:
+    """Return what the busiest source sends at load 1: the part of the technology's rate that its link has.
+
+    Of several ports it is that of the first.
+    """
+    out, several = routes.graph.terminal_out_links, routes.graph.several
+    sent, rate = loads[out], rates(routes)[out]
+    if several is not None:
+        terminal, first = np.unique(several.terminal, return_index=True)
+        sent, rate = np.bincount(several.terminal, weights=sent)[terminal], rate[first]
+    busiest = sent >= sent.max() * (1 - _ALIKE)
+    return float(rate[busiest].max()) if sent.any() else 1.0
+
+
+def rates(routes: LinkRoutes) -> Reals:
+    """Return the rate of each link as a part of the technology's, as the network gives it."""
+    graph, usual = routes.graph, float(routes.technology.link_rate_bits_per_s)
+    given = graph.attributes.get("rate_bits_per_s")
+    if given is None:
+        return np.ones(graph.links)
+    return np.where(np.isnan(given), 1.0, np.asarray(given) / usual)
+
+
 def speeds(routes: LinkRoutes) -> Reals:
-    """Return the rate of each link as a part of the technology's."""
-    graph = routes.graph
-    rates = graph.attributes.get("rate_bits_per_s")
-    usual = routes.technology.link_rate_bits_per_s
-    speed = np.ones(graph.links)
-    if rates is not None:
-        speed = np.where(np.isnan(rates), 1.0, np.asarray(rates) / float(usual))
+    """Return the rate of each link as a part of the technology's, with slower chips and crossbars."""
+    graph, speed = routes.graph, rates(routes)
+    usual_ps = float(routes.technology.character_ps(routes.technology.link_rate_bits_per_s))
     if routes.network.interfaces.chips:
         spacing_ps = np.maximum(1, routes.network.interfaces.spacing_ps(graph, routes.technology))
-        speed = np.minimum(speed, float(routes.technology.character_ps(usual)) / spacing_ps)
+        speed = np.minimum(speed, usual_ps / spacing_ps)
+    crossing_ps = routes.network.clocks.per_switch(lambda tech: tech.crossbar_ps).astype(np.float64)
+    most = np.append(
+        np.divide(usual_ps, crossing_ps, np.full(graph.switches, np.inf), where=crossing_ps > 0), np.inf
+    )
+    for ends in (graph.link_source, graph.link_target):
+        speed = np.minimum(speed, most[np.minimum(ends, graph.switches)])
     return speed
 
 

@@ -19,7 +19,7 @@ from ...topology import Graph
 from ...traffic import Demand
 from ..left import Left, left
 from ..port_loads import Bools, Ints, Reals
-from .loads import Packets, bound, bound_of, of_ports
+from .loads import bound, by_lengths, carried, of_ports, unit_symbols
 
 MOST_WAYS = 1 << 18
 """Most paths between ports that are followed: some seconds."""
@@ -38,11 +38,15 @@ class RingWays:
             compiled.graph,
             routes.network.rings,
         )
-        self.choice, self.packets = compiled.scenario.port_choice, Packets.of(compiled)
+        self.choice = compiled.scenario.port_choice
         if self.count > MOST_WAYS:
             message = f"the ways between {self.graph.ports:,} terminals are too many to follow"
             raise compiled.scenario.error(message, ("topology",), "take a smaller network")
-        self.demand = compiled.demand().matrix()
+        demand = compiled.demand()
+        self.demand = demand.matrix()
+        self.parts = [(part.matrix(), packets) for part, packets in by_lengths(compiled, demand)]
+        """The demand by the lengths of packets."""
+        self.unit = unit_symbols(compiled)
         answered = routes.technology.response_bytes(64) > 0
         known = {id(graph): _crossed(graph, route, answered) for graph, route in routes.planes}
         self.crossed = [known[id(graph)] for graph, _ in routes.planes]
@@ -71,7 +75,7 @@ class RingWays:
         arrives = self.arrives(down)
         if graph.several is None:
             at, between = stopped, arrives
-            carried = self._bound(self.demand * between)
+            carried = self._bound(between)
         else:
             works = np.bincount(graph.several.terminal, weights=~stopped, minlength=graph.terminals)
             at, (between, carried) = works == 0, self._by_ports(~stopped, arrives)
@@ -99,16 +103,22 @@ class RingWays:
         part = arrives[port, to] / np.bincount(pair, minlength=self.demand.size)[pair]
         between: Reals = np.zeros(self.demand.size)
         np.add.at(between, pair, part)
-        sent = self.demand.ravel()[pair] * part
-        ports = int(parallel(self.routes, self.choice).max())
-        carried = of_ports(self.routes, [(port[sent > 0], to[sent > 0], sent[sent > 0])], ports)
-        return between.reshape(self.demand.shape), bound(self.routes, carried, self.packets)
+        ports, parts = int(parallel(self.routes, self.choice).max()), []
+        for demand, packets in self.parts:
+            sent = demand.ravel()[pair] * part
+            told = port[sent > 0], to[sent > 0], sent[sent > 0]
+            parts.append((of_ports(self.routes, [told], ports), packets))
+        return between.reshape(self.demand.shape), bound(self.routes, parts, self.unit)
 
-    def _bound(self, kept: Reals) -> dict[str, Any]:
-        """Return the bound of the remaining network."""
-        source, target = np.nonzero(kept)
-        demand = Demand(source, target, kept[source, target], np.zeros(self.graph.terminals))
-        return bound_of(self.routes, self.choice, demand, self.packets)
+    def _bound(self, between: Reals) -> dict[str, Any]:
+        """Return the bound of the remaining network; ``between``: the share that arrives, per pair."""
+        parts, nobody = [], np.zeros(self.graph.terminals)
+        for demand, packets in self.parts:
+            kept = demand * between
+            source, target = np.nonzero(kept)
+            left = Demand(source, target, kept[source, target], nobody)
+            parts.append((carried(self.routes, self.choice, left), packets))
+        return bound(self.routes, parts, self.unit)
 
 
 def _crossed(graph: Graph, route: PortRoute, answered: bool) -> Bools:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import astuple, dataclass
 from typing import Any
 
@@ -10,12 +10,13 @@ import numpy as np
 
 from ...compile import Compiled, RingRoutes
 from ...compile.several import parallel
+from ...compile.sources import Packets as Sources
 from ...routing.even import ring_loads
 from ...routing.rings import RingLoads
 from ...technology import RingTechnology
 from ...topology import Graph
 from ...topology.graph import Plane
-from ...traffic import Demand
+from ...traffic import OWN_LENGTHS, Demand
 from ..port_loads import Ints, Reals, are_alike, by_ports, in_planes
 
 
@@ -84,19 +85,54 @@ class Packets:
         share = np.bincount(place.ravel(), weights=compiled.lengths[1]).astype(np.float64)
         return cls(compiled.mean_packet_bytes, length, share)
 
-    @classmethod
-    def of_length(cls, length_bytes: float) -> Packets:
-        """Return packets of one length."""
-        return cls(length_bytes, np.array([length_bytes]), np.ones(1))
-
     def mean(self, of: Callable[[float], float]) -> float:
         """Return the mean of what depends on the length."""
         return float(self.share @ [of(length) for length in self.length_bytes.tolist()])
 
 
-def bound_of(routes: RingRoutes, choice: str, demand: Demand, packets: Packets) -> dict[str, Any]:
-    """Return the link, bus or memory that is full first under a demand, and the load at which it is."""
-    return bound(routes, carried(routes, choice, demand), packets)
+Part = tuple[Carried, Packets]
+"""What a network carries of packets of some lengths."""
+
+
+def by_lengths(compiled: Compiled, demand: Demand) -> list[tuple[Demand, Packets]]:
+    """Return the traffic of each length where flows, lists or messages give them; else all of it, mixed."""
+    own = any(len(compiled.arrays[name]) for name in OWN_LENGTHS)
+    if not isinstance(compiled.sources, Sources):
+        own, demand = True, compiled.sources.by_packets(compiled.arrays)
+    payload = demand.payload
+    if not own or payload is None or not len(payload.bytes):
+        return [(demand, Packets.of(compiled))]
+    sent = payload.chars if compiled.programs is not None else payload.bytes
+    found = []
+    for length in np.unique(sent).tolist():
+        some = sent == length
+        mean = float(np.average(payload.bytes[some], weights=demand.packets[some]))
+        found.append((demand.rows_of(some), Packets(mean, np.array([length]), np.ones(1))))
+    return found
+
+
+def unit_symbols(compiled: Compiled) -> float:
+    """Return the symbols of the requests of the busiest source, per unit of time."""
+    assert isinstance(compiled.routes, RingRoutes)
+    tech, demand = compiled.routes.technology, compiled.demand()
+    sent = [
+        part.sent() * tech.request_symbols(packets.mean_bytes)
+        for part, packets in by_lengths(compiled, demand)
+    ]
+    return float(np.sum(sent, axis=0).max(initial=0.0))
+
+
+def parts_of(compiled: Compiled, demand: Demand) -> list[Part]:
+    """Return what the network of a scenario carries for a demand, by the lengths of its packets."""
+    assert isinstance(compiled.routes, RingRoutes)
+    routes, choice = compiled.routes, compiled.scenario.port_choice
+    return [(carried(routes, choice, part), packets) for part, packets in by_lengths(compiled, demand)]
+
+
+def busy_of(routes: RingRoutes, parts: Sequence[Part]) -> dict[str, Reals]:
+    """Return what :func:`busy_ps` does, of all parts together."""
+    each = [busy_ps(routes, carried, packets) for carried, packets in parts]
+    return {what: np.sum([times[what] for times in each], axis=0) for what in each[0]}
 
 
 def of_plane(plane: Plane, carried: Carried) -> Carried:
@@ -116,12 +152,12 @@ def of_plane(plane: Plane, carried: Carried) -> Carried:
     )
 
 
-def bound(routes: RingRoutes, carried: Carried, packets: Packets) -> dict[str, Any]:
+def bound(routes: RingRoutes, parts: Sequence[Part], unit: float) -> dict[str, Any]:
     """Return the link, bus or memory that is full first, and the throughput at which it is.
 
-    Loads are relative, see :class:`Carried`.
+    Loads are relative, see :class:`Carried`. ``unit``: from :func:`unit_symbols`.
     """
-    busy = busy_ps(routes, carried, packets)
+    busy = busy_of(routes, parts)
     name, most_ps = max(
         ((what, float(times.max(initial=0.0))) for what, times in busy.items()), key=lambda pair: pair[1]
     )
@@ -129,17 +165,16 @@ def bound(routes: RingRoutes, carried: Carried, packets: Packets) -> dict[str, A
         none = ("busiest_link", "load_bound", "accepted_mbytes_per_s_bound", "shared_load_bound")
         return {**dict.fromkeys(none), "load": 0.0}
     place, graph = int(np.argmax(busy[name])), routes.graph
-    symbols = routes.technology.request_symbols(packets.mean_bytes)
-    sent = carried.asked
-    sending = graph.terminal_out_links[sent > 0]
-    unit_ps = symbols * float(routes.network.times_ps["character"][sending].min())
+    sending = graph.terminal_out_links[np.sum([carried.asked for carried, _ in parts], axis=0) > 0]
+    unit_ps = unit * float(routes.network.times_ps["character"][sending].min())
+    payload = sum(float(carried.asked.sum()) * packets.mean_bytes for carried, packets in parts)
     full_at = min(1.0, unit_ps / most_ps)
     return {
         "busiest_link": names_of(graph, name)[place],
         "load": most_ps / unit_ps,
         "load_bound": full_at,
         "shared_load_bound": full_at,
-        "accepted_mbytes_per_s_bound": float(sent.sum()) * packets.mean_bytes / most_ps * 1e6,
+        "accepted_mbytes_per_s_bound": payload / most_ps * 1e6,
     }
 
 
