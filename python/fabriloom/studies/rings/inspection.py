@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from ...topology import Graph
 from ...traffic import Demand
 from ..port_loads import Ints, Reals, plane_lines, spread_evenly
 from .failures import RingWays
-from .loads import Carried, Packets, bound, bound_of, busy_ps, carried, names_of, of_plane, over_bus_ps
+from .loads import Needed, Packets, bound, carried, names_of, needed, of_plane, over_bus_ps, ports_of, weighed
 
 _LONGEST_PACKET_BYTES = 1024
 _TIMES = (
@@ -40,7 +40,7 @@ class RingInspection:
 
     def network(self) -> dict[str, Any]:
         """Return its routes and their loads, ready for JSON."""
-        routes, packets = self.routes, Packets.of(self.compiled)
+        routes, packets, needs = self.routes, Packets.of(self.compiled), self._needed()
         found = carried(routes, self.choice, self.compiled.demand())
         loads, sent, tech = found.loads, float(found.asked.sum()) or 1.0, routes.technology
         counted = _counted(routes) | {
@@ -54,51 +54,39 @@ class RingInspection:
                 "mean_packet_bytes": packets.mean_bytes,
             },
             "bus": {"payload_mbytes_per_s": packets.mean_bytes / sum(over_bus_ps(tech, packets)) * 1e6},
-            "channel_load": bound(routes, found, packets),
-            **_planes(routes, found, packets),
+            "channel_load": bound(routes, needs, packets.mean_bytes),
+            **_planes(routes, needs, packets.mean_bytes),
         }
+
+    def _needed(self) -> Needed:
+        """Return what the demand needs of links, buses and memories."""
+        demand = weighed(self.compiled, self.compiled.demand())
+        return needed(self.routes, demand, partial(carried, self.routes, self.choice))
 
     def slowest(self) -> None:
         """Links of rings have one physical lane: none goes on more slowly."""
 
     def full_first(self, shared: bool = False, left: Reals | None = None) -> dict[str, Any]:
         """Return the link, bus or memory that is full first. There is one way: nothing is shared."""
-        demand = self.compiled.demand()
-        return bound_of(self.routes, self.choice, demand, Packets.of(self.compiled))
+        return bound(self.routes, self._needed(), self.compiled.mean_packet_bytes)
 
     def fullness(self) -> Reals:
         """Return the utilisation of each link at the load at which the first link, bus or memory is full."""
-        found = carried(self.routes, self.choice, self.compiled.demand())
-        busy = busy_ps(self.routes, found, Packets.of(self.compiled))
+        busy = self._needed().busy_ps
         most = max(float(times.max(initial=0.0)) for times in busy.values())
         return np.asarray(busy["link"] / most if most > 0 else busy["link"])
 
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link, bus and memory that packets of each length require."""
         routes = self.routes
-        assert demand.payload is not None
-        usual = demand.even_payload[0]
-        found: dict[str, float] = {}
-        by_flow = len(self.compiled.arrays["flow_length"]) > 0
-        nothing = np.zeros_like(demand.even)
-        for length in np.unique([*demand.payload.bytes, *([usual] if demand.even.any() else [])]):
-            some = demand.payload.bytes == length
-            part = replace(
-                demand,
-                source=demand.source[some],
-                target=demand.target[some],
-                packets=demand.packets[some],
-                even=demand.even if usual == length else nothing,
-            )
-            each = carried(routes, self.choice, part)
-            packets = Packets.of_length(float(length)) if by_flow else Packets.of(self.compiled)
-            for what, times in busy_ps(routes, each, packets).items():
-                for name, time_ps in zip(names_of(routes.graph, what), times.tolist(), strict=True):
-                    found[name] = (
-                        found.get(name, 0.0)
-                        + time_ps * (demand.per_grain or 0.0) / routes.technology.grain_ps
-                    )
-        return found
+        # What is needed is of a source that sends one packet by each of its ports.
+        apart = (demand.per_grain or 0.0) / ports_of(routes, self.choice) / routes.technology.grain_ps
+        needs = needed(routes, weighed(self.compiled, demand), partial(carried, routes, self.choice))
+        return {
+            name: time_ps * apart
+            for what, times in needs.busy_ps.items()
+            for name, time_ps in zip(names_of(routes.graph, what), times.tolist(), strict=True)
+        }
 
     def times(self, demand: Demand) -> Reals:
         """Return how many times the traffic fills each link, bus and memory."""
@@ -165,12 +153,12 @@ class RingInspection:
         ]
 
 
-def _planes(routes: RingRoutes, found: Carried, packets: Packets) -> dict[str, Any]:
+def _planes(routes: RingRoutes, needs: Needed, mean_bytes: float) -> dict[str, Any]:
     """Return each plane with the throughput at which a part of it is full; empty for a single network."""
     if routes.graph.several is None:
         return {}
-    planes = routes.graph.planes
-    return {"planes": [{"plane": one.name, **bound(routes, of_plane(one, found), packets)} for one in planes]}
+    own = {plane.name: of_plane(plane, needs) for plane in routes.graph.planes}
+    return {"planes": [{"plane": name, **bound(routes, one, mean_bytes)} for name, one in own.items()]}
 
 
 def _counted(routes: RingRoutes) -> dict[str, Any]:
