@@ -123,7 +123,7 @@ def test_what_a_failure_touches_is_all_that_changes() -> None:
             if (plain.demand * asked).any():
                 share = (plain.demand * between)[asked].sum() / plain.demand[asked].sum()
                 assert found.others_share == pytest.approx(share, abs=1e-12)
-            bound = channel_load(it.routes, load, it.packet, full_at(it.routes, load, it.packet, 1.0))
+            bound = channel_load(it.routes, load, it.packet, full_at(it.routes, load, it.packet, it.limits))
             assert found.bound["load_bound"] == pytest.approx(bound["load_bound"])
 
 

@@ -175,6 +175,8 @@ CASES = [
     ({"lanes": 3}, "8 B", 8000, "wire"),
     ({"link_cycles": 400, "input_buffer_flits": 64}, "64 B", 640, "buffer"),
     ({"cable_length": "80 m", "input_buffer_flits": 64}, "64 B", 640, "buffer"),
+    ({"cable_length": "80 m", "input_buffer_flits": 64}, "7 kB", 640, "buffer"),
+    ({"cable_length": "80 m", "input_buffer_flits": 64}, "64 kB", 640, "buffer"),
     ({"forward_cycles": 30, "router_cycles": 1}, "64 B", 7111, "hand-over"),
 ]
 
@@ -187,6 +189,29 @@ def test_what_limits_a_link_is_named(changed: dict[str, Any], length: str, rate:
     accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
     assert (one, bound, accepted) == pytest.approx((rate, rate, rate), rel=0.01)
     assert limited_by == limit
+
+
+def test_rates_know_the_buffers_of_the_cables_on_their_way(tmp_path: Path) -> None:
+    """Of two terminals beside each other nothing but the wire limits a link; 10 m between switches are too
+    long for their buffers, for both flows over them together."""
+    lines = ["terminal,a,r,", "terminal,b,r,", "terminal,c,s,", "terminal,d,s,", "cable,r,s,10 m"]
+    text = "\n".join(["kind,source,target,length", *lines, ""])
+    (tmp_path / "net.csv").write_text(text, encoding="utf-8")
+    carried = {}
+    for name, ends in {"near": ["ab"], "far": ["ac"], "both": ["ac", "bd"]}.items():
+        flows = [{"source": a, "target": b, "length": "64 B", "rate": "900 MB/s"} for a, b in ends]
+        network = of({"kind": "file", "path": str(tmp_path / "net.csv")}, {"preset": "generic"}, {})
+        traffic = {"pattern": {"kind": "flows", "flows": flows}, "arrivals": "constant", "source_queue": 9}
+        scenario = network.with_settings({"traffic": traffic, "run.duration": "1 ms"})
+        found, accepted = inspect(scenario), run(scenario).summary["accepted_mbytes_per_s"]
+        most = found["demanded"]["accepted_mbytes_per_s_bound"]
+        assert most == pytest.approx(found["channel_load"]["accepted_mbytes_per_s_bound"])
+        assert min(most, 900 * len(ends)) == pytest.approx(accepted, rel=0.01), name
+        carried[name] = most
+        if name != "near":
+            assert found["demanded"]["full_first"] == "r>s"
+            assert found["demanded"]["over"][0]["possible_mbytes_per_s"] == pytest.approx(most)
+    assert carried["far"] == carried["both"] < 900 < carried["near"]
 
 
 def test_padding_is_no_payload() -> None:

@@ -20,6 +20,7 @@ from ...routing import ways_of
 from ...routing.table import MOST_ENTRIES
 from ..left import CUT_OFF, LOSSY, Left, left, share_of
 from ..port_loads import Bools, Ints, Reals
+from .capacity import limits
 from .loads import channel_load, first_hop, full_at
 
 
@@ -41,7 +42,7 @@ class LinkWays:
             raise compiled.scenario.error(message, ("topology",), "leave out --fault, or take fewer switches")
         self.compiled, self.routes, self.graph = compiled, routes, compiled.graph
         self.packet = compiled.mean_packet_bytes, compiled.mean_packet_chars
-        self.first_hop = first_hop(compiled)
+        self.limits = limits(compiled, first_hop(compiled))
         self.demand = compiled.demand().by_length(int(compiled.arrays["header_chars"]) + 1)
         """What fills links."""
         self.sent = self.demand.sent()
@@ -120,7 +121,7 @@ class LinkWays:
         others = float(self.sent.sum() - both.sum() - payload[:, gone].sum() + both[:, gone].sum())
         missing = float((weight * share).sum())
         bound = channel_load(
-            self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.first_hop)
+            self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.limits)
         )
         if bound["accepted_mbytes_per_s_bound"] is not None and (sent := float(self.sent[~out].sum())):
             bound["accepted_mbytes_per_s_bound"] *= (float(self.sent.sum()) - missing) / sent
@@ -197,7 +198,7 @@ class LinkWays:
         between = np.bincount(pair, weights=there, minlength=payload.size).astype(float)
         between = between.reshape(payload.shape)
         bound = channel_load(
-            self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.first_hop)
+            self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.limits)
         )
         if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
             bound["accepted_mbytes_per_s_bound"] *= float((payload * between).sum()) / float(sent.sum())

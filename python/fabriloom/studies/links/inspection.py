@@ -17,7 +17,7 @@ from ...traffic import Demand
 from ..port_loads import Ints, Pairs, Reals, plane_lines, several, spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
-from .capacity import Capacity, capacity, shares
+from .capacity import Capacity, capacity, limits
 from .failures import LinkWays
 from .loads import channel_load, full_at, payload_mbytes_per_s
 
@@ -45,7 +45,7 @@ class LinkInspection:
             payload_mbytes_per_s(routes, packet),
             self._capacity(),
         )
-        payload, share, packets = wire * found.share, self._first_hop(found), self.compiled.demand()
+        payload, most, packets = wire * found.share, self._limits(), self.compiled.demand()
         return {
             "network": _counted(routes, self._loads(packets)),
             "link": {
@@ -59,8 +59,8 @@ class LinkInspection:
                 "endless_packet_mbytes_per_s": routes.technology.data_bytes_per_s() / 1e6,
             },
             "bisection": _bisection(routes, packet),
-            "channel_load": self._channel_load(loads, share, shared=True),
-            **_planes(routes, loads, packet, link_loads.first_hop(self.compiled)),
+            "channel_load": self._channel_load(loads, most, shared=True),
+            **_planes(routes, loads, packet, most),
         }
 
     def _capacity(self) -> Capacity:
@@ -68,25 +68,9 @@ class LinkInspection:
         alike = len(self.routes.network.clocks.technologies) == 1
         return capacity(self.compiled) if alike else Capacity(1.0, "wire")
 
-    def _first_hop(self, found: Capacity) -> float | Reals:
-        """Return the part of the rate of a terminal's link that its packets reach, whatever their targets.
-
-        A number for all, or one per link. Packets for other outputs need not wait for the output of the one
-        before, nor in its queue.
-        """
-        tech, demand, graph = self.routes.technology, self.compiled.demand(), self.routes.graph
-        one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
-        one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
-        most = link_loads.first_hop(self.compiled)
-        if not (found.limited_by == "buffer" or one_queue or one_target):
-            return most
-        own = shares(self.compiled, found)
-        own = np.where(own < 1, own, most)
-        if graph.several is not None or (own == own[0]).all():
-            return float(own.max())
-        links = np.full(graph.links, most)
-        links[graph.terminal_out_links] = own
-        return links
+    def _limits(self) -> Reals:
+        """Return the part of its rate that each link reaches at most."""
+        return limits(self.compiled, link_loads.first_hop(self.compiled))
 
     def _flits(self, packet: link_loads.Packet) -> str:
         """Return how much of its flits a packet fills; empty if all, or if characters are bytes."""
@@ -110,9 +94,7 @@ class LinkInspection:
         ``shared``: the load that no shares exceed is computed, too; ``left``: the part of its rate that each
         link has.
         """
-        return self._channel_load(
-            self._loads(self._demand()), self._first_hop(self._capacity()), shared, left
-        )
+        return self._channel_load(self._loads(self._demand()), self._limits(), shared, left)
 
     def slowest(self) -> tuple[Reals, dict[str, Any]] | None:
         """Return the part of its rate that each link has with the fewest physical lanes with which it goes
@@ -140,10 +122,10 @@ class LinkInspection:
         }
 
     def _channel_load(
-        self, loads: Reals, share: float | Reals, shared: bool, left: Reals | None = None
+        self, loads: Reals, limits: Reals, shared: bool, left: Reals | None = None
     ) -> dict[str, Any]:
         demand, packet = self._demand(), _packet(self.compiled)
-        full = full_at(self.routes, loads, packet, share) * (1.0 if left is None else left)
+        full = full_at(self.routes, loads, packet, limits) * (1.0 if left is None else left)
         found = channel_load(self.routes, loads, packet, full)
         if not shared or found["load_bound"] is None:
             return {**found, "shared_load_bound": None}
@@ -198,6 +180,10 @@ class LinkInspection:
         own = self._required(demand)
         share, beside = link_loads.flow_control(self.routes, own, _packet(self.compiled)[1])
         return link_loads.times_to_full(own, beside, share)
+
+    def held(self, demand: Demand) -> Reals:
+        """Return how much of what its packets reach each link needs; 0 where its wire alone limits it."""
+        return self._required(demand) / self._limits()
 
     def _required(self, demand: Demand) -> Reals:
         """Return the utilisation per link, with as much flow control as beside a full opposite direction."""
@@ -347,7 +333,7 @@ def _packet(compiled: Compiled) -> link_loads.Packet:
     return compiled.mean_packet_bytes, compiled.mean_packet_chars
 
 
-def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet, first_hop: float) -> dict[str, Any]:
+def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet, limits: Reals) -> dict[str, Any]:
     """Return each plane with the throughput at which a link of it is full; empty for a single network."""
     if routes.graph.several is None:
         return {}
@@ -355,7 +341,7 @@ def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet, first_h
     for plane in routes.graph.planes:
         own = np.zeros_like(loads)
         own[plane.links] = loads[plane.links]
-        full = full_at(routes, own, packet, first_hop)
+        full = full_at(routes, own, packet, limits)
         found.append({"plane": plane.name, **channel_load(routes, own, packet, full)})
     return {"planes": found}
 

@@ -93,6 +93,10 @@ class RingInspection:
         busy = np.array(list(self.busy(demand).values()))
         return np.where(busy > 0, 1 / np.where(busy > 0, busy, 1.0), np.inf)
 
+    def held(self, demand: Demand) -> float:
+        """Return 0: nothing but its own time limits a link, bus or memory."""
+        return 0.0
+
     def most_times(self, demand: Demand, filled: Reals) -> float:
         """Return how many times the traffic a link, bus or memory has room for."""
         return 1 / float(filled.max())
