@@ -19,7 +19,7 @@ from ...routing.rings import PortRoute, ring_segments, rings_of
 from ...topology import Graph
 from ...traffic import Demand
 from ..left import Left, left
-from ..port_loads import Bools, Ints, Reals
+from ..port_loads import Bools, Ints, Reals, port_shares
 from .loads import Carried, bound, carried, needed, of_ports, ports_of, weighed
 
 MOST_WAYS = 1 << 18
@@ -97,7 +97,7 @@ class RingWays:
         """
         source, target = np.divmod(np.arange(self.payload.size), self.graph.terminals)
         pair, port, to = port_pairs(self.routes, self.choice, source, target, runs)
-        part = arrives[port, to] / np.bincount(pair, minlength=self.payload.size)[pair]
+        part = arrives[port, to] * port_shares(self.routes, self.choice, pair, port)
         between: Reals = np.zeros(self.payload.size)
         np.add.at(between, pair, part)
         ports = ports_of(self.routes, self.choice)
