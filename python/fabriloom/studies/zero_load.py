@@ -21,11 +21,12 @@ Packets = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Sources, targets and payload characters of packets."""
 
 
-def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
+def zero_load_latency(compiled: Compiled, length_bytes: int | None = None) -> dict[str, Any]:
     """Return shortest, mean and longest network latency of single packets in ns, over pairs of terminals.
 
-    Packets have the longest length of the scenario. If each sender has one destination, the pairs are up to
-    1024 of these; if the traffic is given as flows, those of up to 1024 flows, each with its own packet.
+    Packets have the given length, or the longest of the scenario. If each sender has one destination, the
+    pairs are up to 1024 of these; if the traffic is given as flows, those of up to 1024 flows, each with its
+    own packet.
     The value of each pair is exact: every packet is sent after the previous one has arrived. None waits for
     a time-slot, nor for a quantum of credit that an earlier packet has begun. A pair of terminals has a
     packet for each port that its rule of choice can take, and its value is their mean. Where packets go over
@@ -37,8 +38,8 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     unknown = {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
     if graph.terminals < 2:
         return unknown
-    kind = inspection_of(compiled)
-    source, target, length = _flows(arrays) or _partners(arrays) or _pairs(kind, arrays)
+    kind, usual = inspection_of(compiled), _longest(arrays) if length_bytes is None else length_bytes
+    source, target, length = _flows(arrays) or _partners(arrays, usual) or _pairs(kind, usual)
     known = reached(compiled.routes, source, target)
     source, target, length = source[known], target[known], length[known]
     if not len(source):
@@ -73,19 +74,19 @@ def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:
     return {name: arrays[name][:0] if isinstance(arrays[name], np.ndarray) else 0 for name in names}
 
 
-def _pairs(kind: Any, arrays: dict[str, Any]) -> Packets:
+def _pairs(kind: Any, length_bytes: int) -> Packets:
     source, target = kind.pairs(SOURCES, TARGETS)
-    return source, target, np.full(len(source), _longest(arrays))
+    return source, target, np.full(len(source), length_bytes)
 
 
-def _partners(arrays: dict[str, Any]) -> Packets | None:
+def _partners(arrays: dict[str, Any], length_bytes: int) -> Packets | None:
     """Return the packets of senders that all have one destination; None if any has several."""
     sending = np.flatnonzero(arrays["source_arrival"] != ARRIVAL.SILENT)
     if not len(sending) or np.any(arrays["source_target"][sending] != TARGET.FIXED):
         return None
     source = spread_evenly(sending, MOST_FLOWS)
     target = arrays["target_fixed"][source].astype(np.int64)
-    return source, target, np.full(len(source), _longest(arrays))
+    return source, target, np.full(len(source), length_bytes)
 
 
 def _flows(arrays: dict[str, Any]) -> Packets | None:
