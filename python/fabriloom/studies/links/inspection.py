@@ -45,9 +45,9 @@ class LinkInspection:
             payload_mbytes_per_s(routes, packet),
             self._capacity(),
         )
-        payload, most, packets = wire * found.share, self._limits(), self.compiled.demand()
+        payload, most = wire * found.share, self._limits()
         return {
-            "network": _counted(routes, self._loads(packets)),
+            "network": _counted(routes, self.mean_links()),
             "link": {
                 "payload_mbytes_per_s": payload,
                 "wire_mbytes_per_s": wire,
@@ -62,6 +62,10 @@ class LinkInspection:
             "channel_load": self._channel_load(loads, most, shared=True),
             **_planes(routes, loads, packet, most),
         }
+
+    def mean_links(self) -> float:
+        """Return the links that a packet of the traffic crosses on average, by whichever plane."""
+        return routing.mean_way(self.routes.graph, self._loads(self.compiled.demand()))
 
     def _capacity(self) -> Capacity:
         """Return what one path carries; with several clocks, of which some paths are faster, the wire."""
@@ -346,7 +350,7 @@ def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet, limits:
     return {"planes": found}
 
 
-def _counted(routes: LinkRoutes, loads: Reals) -> dict[str, Any]:
+def _counted(routes: LinkRoutes, mean_links: float) -> dict[str, Any]:
     """Count switches, terminals, cables and ports, and measure distances."""
     counted = measure.counts(routes.graph)
     several = (
@@ -363,7 +367,7 @@ def _counted(routes: LinkRoutes, loads: Reals) -> dict[str, Any]:
         "switch_cables": counted.switch_cables,
         "ports_used_min": counted.ports_used_min,
         "ports_used_max": counted.ports_used_max,
-        "mean_links_on_the_way": routing.mean_way(routes.graph, loads),
+        "mean_links_on_the_way": mean_links,
         "choices_max": int(np.diff(routes.table.group_start).max(initial=1)),
     }
 
