@@ -214,6 +214,27 @@ def test_rates_know_the_buffers_of_the_cables_on_their_way(tmp_path: Path) -> No
     assert carried["far"] == carried["both"] < 900 < carried["near"]
 
 
+def test_flows_of_a_length_that_fills_its_credit_are_not_held_back() -> None:
+    """Of 16 words each of four lanes has one in turn, and no buffer is too small; of 17 words it is, but for
+    packets at equal intervals."""
+    flows = [
+        {"source": source, "target": source + 2, "length": length, "rate": "760 MB/s"}
+        for source, length in enumerate(("60 B", "66 B"))
+    ]
+    tech = {"preset": "spacefibre-2g5", "physical_lanes": 4}
+    base = of({"kind": "crossbar", "terminals": 4}, tech, {})
+    rates = {}
+    for arrivals in ("constant", "poisson"):
+        traffic = {"pattern": {"kind": "flows", "flows": flows}, "arrivals": arrivals, "source_queue": 9}
+        scenario = base.with_settings({"traffic": traffic, "run.duration": "1 ms"})
+        found = dict(run(scenario).flows.select("source", "mbytes_per_s").iter_rows())
+        most = inspect(scenario)["demanded"]["accepted_mbytes_per_s_bound"]
+        assert most >= 0.98 * sum(found.values())
+        rates[arrivals] = found["t.0"], found["t.1"]
+    assert rates["constant"] == pytest.approx((760, 760), rel=0.01)
+    assert rates["poisson"][0] > 700 > rates["poisson"][1]
+
+
 def test_padding_is_no_payload() -> None:
     """65 B take two flits of 64 B; the rate asked for is of the 65."""
     scenario = Scenario.from_dict(

@@ -16,11 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _native
+from ...codes import ARRIVAL
 from ...compile import Compiled, compile
 from ...compile.link_routes import LinkRoutes
 from ...results.figures import figures, in_percent
 from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, filled_protocol
+from ..port_loads import spread_evenly
 
 _PACKETS, _CHARS = (24, 2400), 100_000
 """Fewest and most packets of a trial, and about how many characters it has; the first quarter is
@@ -31,6 +33,8 @@ _WORTH = 0.005
 """Part of the rate that is no matter."""
 _MOST_CABLES = 16
 """Most kinds of cables that are tried."""
+_MOST_LENGTHS = 4
+"""Most lengths of flows that are tried."""
 _IN_DOUBT, _LONGER = 0.95, 10
 """A share from here to all is of chance or of the start: packets that are put into lanes at random leave the
 wire idle until enough of them wait. Such a trial is made again with this many times the packets."""
@@ -87,9 +91,10 @@ def limits(compiled: Compiled, most: float) -> NDArray[np.float64]:
     found[out] = most
     if len(compiled.routes.network.clocks.technologies) != 1:
         return found
-    cables = _cables(compiled)
-    for own, links in cables:
-        carried = capacity(compiled, own)
+    for own, links in _cables(compiled):
+        carried = _of_any_length(compiled, own)
+        if carried.limited_by == "buffer" and _rests_for_credit(compiled):
+            continue
         sending = np.isin(out, links)
         if sending.any() and carried.share < 1:
             found[out[sending]] = np.minimum(most, _first_hop(compiled, carried, most)[sending])
@@ -97,6 +102,34 @@ def limits(compiled: Compiled, most: float) -> NDArray[np.float64]:
             between = np.setdiff1d(links, out)
             found[between] = carried.share
     return found
+
+
+def _rests_for_credit(compiled: Compiled) -> bool:
+    """Return whether packets may come so evenly that each finds a lane of which all credit is back.
+
+    Then a terminal of several lanes sends more than where it has always a packet ready, for any lane with
+    some credit. Longer packets than that credit wait for more of it in either case.
+    """
+    arrays, even = compiled.arrays, (ARRIVAL.CONSTANT, ARRIVAL.TOGETHER)
+    quantum = int(arrays["link_quantum"].min())
+    credit = int(arrays["link_input_buffer"].max()) // quantum * quantum
+    paced = np.isin(arrays["source_arrival"], even).any() or np.isin(arrays["flow_arrival"], even).any()
+    return bool(paced) and compiled.technology.lanes > 1 and compiled.mean_packet_chars < credit - quantum
+
+
+def _of_any_length(compiled: Compiled, own: dict[str, str]) -> Capacity:
+    """Return what packets of the mean length reach on a path, or those of the flow that reach most.
+
+    Of packets as long as a credit every lane can have one, so another length may need no larger buffer.
+    """
+    found, sizes = capacity(compiled, own), np.unique(compiled.arrays["flow_length"])
+    if found.limited_by != "buffer" or compiled.programs is not None or len(sizes) < 2:
+        return found
+    tried = [
+        _of_line(json.dumps(_line(compiled, own, f"{size} B")))
+        for size in spread_evenly(sizes, _MOST_LENGTHS)
+    ]
+    return Capacity(max(found.share, *(share for share, _ in tried)), found.limited_by)
 
 
 def _cables(compiled: Compiled) -> list[tuple[dict[str, str], NDArray[np.int64]]]:
@@ -191,9 +224,9 @@ def _longest(compiled: Compiled) -> dict[str, str]:
     return {"cable_length": f"{float(np.nanmax(lengths)):.15g} m"}
 
 
-def _line(compiled: Compiled, own: dict[str, str]) -> dict[str, Any]:
-    """Describe two terminals at a switch each, with the technology and the lengths of a scenario, and with
-    settings of its own.
+def _line(compiled: Compiled, own: dict[str, str], length: Any = None) -> dict[str, Any]:
+    """Describe two terminals at a switch each, with the technology and the lengths of a scenario, or another
+    length, and with settings of its own.
 
     Between switches packets can follow each other more slowly, so a network of one switch has one. There are
     as many cables as a packet can choose from: over these, packets to one terminal spread.
@@ -201,10 +234,10 @@ def _line(compiled: Compiled, own: dict[str, str]) -> dict[str, Any]:
     written = compiled.scenario.resolved
     without = {"preset_file", *FAULT_SETTINGS, *CODE_SETTINGS}
     technology = {name: value for name, value in written["technology"].items() if name not in without} | own
-    length: Any = f"{_tried_bytes(compiled)} B"
     given = compiled.programs is not None or len(compiled.arrays["flow_length"])
-    if not given and compiled.mean_packet_chars <= _MOST_CHARS:
+    if length is None and not given and compiled.mean_packet_chars <= _MOST_CHARS:
         length = written["traffic"]["length"]
+    length = f"{_tried_bytes(compiled)} B" if length is None else length
     assert isinstance(compiled.routes, LinkRoutes)
     choices = int(np.diff(compiled.routes.table.group_start).max(initial=1))
     if not isinstance(length, str) or length != "0 B":
