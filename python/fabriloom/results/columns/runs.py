@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..tables import per
-from .column import Said, count, percentiles, share, table, terminal, time_ns
+from .column import Said, count, percentiles, table, terminal, time_ns
 
 # The keys of the summary of a run, and those of ``fabriloom check``.
 
@@ -179,17 +179,17 @@ LINKS = table(
         "link": ("text | Name of the link.", lambda rows: rows.graph.link_names),
         "source": ("text | Switch or terminal it leaves.", lambda rows: rows.ends[0]),
         "target": ("text | Switch or terminal it enters.", lambda rows: rows.ends[1]),
-        "packets": ("count | Packets whose end left on the link.", count("link_packets")),
+        "packets": (
+            "count | Packets whose end left on the link; one that was on it as the window began or ended may count, with all its characters.",
+            count("link_packets"),
+        ),
         "characters": (
             "count | Header and payload characters and ends of packet sent.",
             count("link_characters"),
         ),
         "utilisation": "0…1 | Share of the time in which the wire was occupied, flow-control characters included.",
-        "blocked_share": (
-            "0…1 | Share of the time in which the wire stood still within a packet.",
-            share("link_stalled_ticks"),
-        ),
-        "blocked_ns": ("ns | The same in time.", time_ns("link_stalled_ticks")),
+        "blocked_share": "0…1 | Share of the time in which the wire stood still within a packet.",
+        "blocked_ns": "ns | The same in time.",
         "waiting_ns": (
             "ns | Time that packets at the front of their input buffer waited for the link; summed.",
             time_ns("link_wait_ticks"),
