@@ -129,7 +129,9 @@ class LinkInspection:
         self, loads: Reals, limits: Reals, shared: bool, left: Reals | None = None
     ) -> dict[str, Any]:
         demand, packet = self._demand(), _packet(self.compiled)
-        full = full_at(self.routes, loads, packet, limits) * (1.0 if left is None else left)
+        part = np.ones(len(loads)) if left is None else left
+        # A slower wire leaves what a buffer lets through.
+        full = full_at(self.routes, loads, packet, limits / part) * part
         found = channel_load(self.routes, loads, packet, full)
         if not shared or found["load_bound"] is None:
             return {**found, "shared_load_bound": None}
