@@ -84,21 +84,21 @@ def limits(compiled: Compiled, most: float) -> NDArray[np.float64]:
     A buffer that is smaller than what is on its way while credit returns limits each link into a switch; of
     several lanes each has one. ``most``: the part that the wires of links out of terminals carry.
     """
-    graph, tech = compiled.graph, compiled.technology
-    assert isinstance(compiled.routes, LinkRoutes)
+    graph, routes = compiled.graph, compiled.routes
+    assert isinstance(routes, LinkRoutes)
     found = np.full(graph.links, np.inf)
     out = np.asarray(graph.terminal_out_links)
     found[out] = most
-    if len(compiled.routes.network.clocks.technologies) != 1:
+    if len(routes.network.clocks.technologies) != 1:
         return found
-    for own, links in _cables(compiled):
+    for own, links in _cables(routes):
         carried = _of_any_length(compiled, own)
         if carried.limited_by == "buffer" and _rests_for_credit(compiled):
             continue
         sending = np.isin(out, links)
         if sending.any() and carried.share < 1:
-            found[out[sending]] = np.minimum(most, _first_hop(compiled, carried, most)[sending])
-        if carried.limited_by == "buffer" and tech.lanes == 1:
+            found[out[sending]] = np.minimum(most, _first_hop(compiled, routes, carried, most)[sending])
+        if carried.limited_by == "buffer" and routes.technology.lanes == 1:
             between = np.setdiff1d(links, out)
             found[between] = carried.share
     return found
@@ -132,12 +132,12 @@ def _of_any_length(compiled: Compiled, own: dict[str, str]) -> Capacity:
     return Capacity(max(found.share, *(share for share, _ in tried)), found.limited_by)
 
 
-def _cables(compiled: Compiled) -> list[tuple[dict[str, str], NDArray[np.int64]]]:
+def _cables(routes: LinkRoutes) -> list[tuple[dict[str, str], NDArray[np.int64]]]:
     """Return the links into switches with the settings of their cables, alike ones together.
 
     Of flits a cable of another rate cannot be tried alone, and is left out, as are all but the most frequent.
     """
-    graph, tech = compiled.graph, compiled.technology
+    graph, tech = routes.graph, routes.technology
     nothing = np.full(graph.links, np.nan)
     length = graph.attributes.get("length_m", nothing).astype(np.float64)
     rate = graph.attributes.get("rate_bits_per_s", nothing).astype(np.float64)
@@ -158,12 +158,12 @@ def _cables(compiled: Compiled) -> list[tuple[dict[str, str], NDArray[np.int64]]
     return found
 
 
-def _first_hop(compiled: Compiled, found: Capacity, most: float) -> NDArray[np.float64]:
+def _first_hop(compiled: Compiled, routes: LinkRoutes, found: Capacity, most: float) -> NDArray[np.float64]:
     """Return, per port of a terminal, the part of the rate of its link that its packets reach.
 
     Packets for other outputs need not wait for the output of the one before, nor in its queue.
     """
-    tech, demand, graph = compiled.technology, compiled.demand(), compiled.graph
+    tech, demand, graph = routes.technology, compiled.demand(), routes.graph
     one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
     one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
     if not (found.limited_by == "buffer" or one_queue or one_target):

@@ -40,7 +40,7 @@ class RingWays:
         if self.count > MOST_WAYS:
             message = f"the ways between {self.graph.ports:,} terminals are too many to follow"
             raise compiled.scenario.error(message, ("topology",), "take a smaller network")
-        self.weighed = weighed(compiled, compiled.demand())
+        self.weighed = weighed(routes, compiled, compiled.demand())
         self.matrices = {id(one): one.matrix() for one, _ in self.weighed.values()}
         """Per demand, what each terminal sends to each."""
         self.payload = self.matrices[id(self.weighed["bytes"][0])]

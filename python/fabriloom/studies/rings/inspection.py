@@ -60,7 +60,7 @@ class RingInspection:
 
     def _needed(self) -> Needed:
         """Return what the demand needs of links, buses and memories."""
-        demand = weighed(self.compiled, self.compiled.demand())
+        demand = weighed(self.routes, self.compiled, self.compiled.demand())
         return needed(self.routes, demand, partial(carried, self.routes, self.choice))
 
     def slowest(self) -> None:
@@ -81,7 +81,7 @@ class RingInspection:
         routes = self.routes
         # What is needed is of a source that sends one packet by each of its ports.
         apart = (demand.per_grain or 0.0) / ports_of(routes, self.choice) / routes.technology.grain_ps
-        needs = needed(routes, weighed(self.compiled, demand), partial(carried, routes, self.choice))
+        needs = needed(routes, weighed(routes, self.compiled, demand), partial(carried, routes, self.choice))
         return {
             name: time_ps * apart
             for what, times in needs.busy_ps.items()

@@ -117,11 +117,11 @@ Needs = dict[str, tuple[Demand, float]]
 """Per need of packets, see :meth:`Packets.needs`: a demand in it, but for a factor."""
 
 
-def weighed(compiled: Compiled, demand: Demand) -> Needs:
+def weighed(routes: RingRoutes, compiled: Compiled, demand: Demand) -> Needs:
     """Return a demand in what packets need. Where flows have lengths of their own, their mean says nothing of
     a link that some of them use.
     """
-    tech, arrays = compiled.technology, compiled.arrays
+    tech, arrays = routes.technology, compiled.arrays
     own = compiled.programs is None and (len(arrays["flow_length"]) or len(arrays["list_length"]))
     if not own or demand.payload is None or not len(demand.payload.bytes):
         return {name: (demand, need) for name, need in Packets.of(compiled).needs(tech).items()}
