@@ -64,6 +64,7 @@ _OTHER_WORDS: Final = {
     "at": "time when",
     "lane_reserved": "reserved_bandwidth expected_bandwidth",
     "lane_priority": "virtual_channel_priority",
+    "replications": "seeds repetitions repeats",
 }
 """What other fields call our names, in lower case with underscores."""
 _CALLED: Final = {word: name for name, words in _OTHER_WORDS.items() for word in words.split()}

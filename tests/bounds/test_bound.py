@@ -136,6 +136,10 @@ REFUSED: dict[str, tuple[Table, str]] = {
         {"technology": {"preset": "generic", "lanes": 2}},
         "there is no bound for links of several lanes",
     ),
+    "time-slots": (
+        {"technology": {"preset": "generic", "lanes": 1, "lane_slots": ["0-15"], "lane_slot_cycles": 1000}},
+        "there is no bound for links with time-slots",
+    ),
     "fixed": (
         {"technology": SPACEWIRE | {"arbiter": "fixed"}},
         'with arbiter "fixed" a packet can wait without end',

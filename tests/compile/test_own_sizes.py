@@ -187,6 +187,13 @@ def test_what_changes_nothing_is_named(more: dict[str, Any], silent: list[str]) 
     assert told(**more) == silent
 
 
+def test_a_choice_without_a_choice_is_named_once() -> None:
+    data = {**BASE, "technology": {"preset": "ds-link-c104", "group_choice": "drawn"}}
+    compiled = compile(Scenario.from_dict(data))
+    said = [*compiled.warnings, *silent_settings(compiled)]
+    assert len([warning for warning in said if "group_choice" in warning]) == 1
+
+
 def test_a_setting_that_another_needs_changes_something() -> None:
     protocol = {"preset": "verbs-infiniband", "acknowledge": "packet", "resend_after": "100 us"}
     program = {"kind": "random-pairs", "size": "1 MiB"}

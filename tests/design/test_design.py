@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import fabriloom
 import pytest
 from fabriloom.compile import compile
 from fabriloom.design import Design, design, load
@@ -45,6 +46,31 @@ def test_the_first_meets_everything_and_nothing_cheaper_does(small: tuple[Design
     cheaper = [one for one in found.looked if one.cost < best.cost and one is not best]
     assert cheaper
     assert all(one.misses for one in cheaper if one.facts.get("simulated"))
+
+
+def test_the_numbers_of_a_finalist_are_those_of_its_runs(small: tuple[Design, Path]) -> None:
+    """The mean and the percentile over three seeds, and the bound of check."""
+    best = small[0].met[0]
+    given = best.candidate.scenario(base_of(from_dict(SMALL)), {})
+    runs = [fabriloom.run(given.with_settings({"seed": given.seed + more})).summary for more in range(3)]
+    for name, key in (("mean_ns", "mean"), ("tail_ns", "p99")):
+        seen = [summary["total_latency_ns"][key] for summary in runs]
+        assert best.facts[name] == pytest.approx(sum(seen) / 3)
+    accepted = sum(summary["accepted_mbytes_per_s"] for summary in runs) / 3
+    assert best.facts["accepted_mbytes_per_s"] == pytest.approx(accepted)
+    assert best.bound == pytest.approx(fabriloom.check(given)["demanded"]["shared_scale_bound"])
+
+
+def test_short_packets_may_be_quick_enough_for_a_percentile() -> None:
+    """A packet of 2 kB takes more than 100 us at 200 Mbit/s, and four of five are far shorter."""
+    lengths = {"kind": "table", "lengths": ["16 B", "2 kB"], "weights": [4, 1]}
+    changed = {
+        "require": {**SMALL["require"], "latency": "60 us", "percentile": 50},
+        "traffic": {"rate": "3 MB/s", "length": lengths},
+        "technology": {"preset": "spacewire-200"},
+    }
+    found = design(from_dict({**SMALL, **changed}), finalists=1)
+    assert not any("least latency" in miss.text for one in found.looked for miss in one.misses)
 
 
 def test_every_refused_candidate_says_which_requirement_and_by_how_much(small: tuple[Design, Path]) -> None:

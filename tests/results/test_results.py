@@ -302,3 +302,23 @@ def test_what_links_send_is_counted_until_the_end() -> None:
         )
     )
     assert found.links["characters"].to_list() == [10, 0, 0, 0]  # of 5.12 ns, until the end of the run
+
+
+def test_a_link_is_not_blocked_longer_than_the_window_has_left() -> None:
+    """A receiver stops for 5 ms, and the run ends after 100 us. The engine knows when the packet goes on."""
+    flow = {"source": 0, "target": 1, "length": "1000 B", "period": "1 ms", "phase": "0 us"}
+    found = run(
+        Scenario.from_dict(
+            {
+                "topology": {"kind": "crossbar", "terminals": 3},
+                "technology": {"preset": "spacewire-200"},
+                "traffic": {"pattern": {"kind": "flows", "flows": [flow]}},
+                "fault": [{"terminal": "t.1", "stuck": True, "at": "10 us", "repaired": "5 ms"}],
+                "run": {"duration": "100 us", "warmup": "0 us", "precision": 0},
+            }
+        )
+    )
+    links = found.links
+    assert (links["blocked_share"] + links["utilisation"]).max() <= 1
+    assert links["blocked_ns"].to_list() == pytest.approx([1e5 * one for one in links["blocked_share"]])
+    assert links["blocked_ns"].max() > 0

@@ -115,6 +115,14 @@ def test_packets_take_shortest_paths_while_there_is_room() -> None:
     assert looks[0] == looks[2] < looks[1]
 
 
+def test_there_is_no_proof_where_an_escape_closes_a_cycle() -> None:
+    """On the way packets may come back to a switch, which is a cycle and no error."""
+    tree = {"kind": "fat_tree", "arity": 2, "levels": 3}
+    compiled = compile(network(tree, {"kind": "up*/down*", "lane_choice": "escape"}, lanes=4))
+    assert compiled.cycle is not None
+    assert route_choices.proofs(compiled) is None
+
+
 def test_route_offers_it_where_packets_are_computed_as_one() -> None:
     jellyfish = {"kind": "jellyfish", "switches": 20, "degree": 4, "terminals_per_switch": 2}
     plain = {"kind": "shortest-path", "lane_choice": "any"}

@@ -303,3 +303,14 @@ def test_packets_that_escape_by_detours_and_come_back_are_a_cycle() -> None:
     routing = {"kind": "up*/down*", "lane_choice": "escape"}
     found = compile(Scenario.from_dict({**ring, "routing": routing, "run": {"duration": "20 us"}}))
     assert len(found.deadlock.cycle) > 2
+
+
+def test_the_links_on_a_way_are_those_of_the_traffic_by_all_planes() -> None:
+    """Three links between switches and two of terminals on the ring, and two over the crossbar."""
+    networks = {"ring": {"kind": "ring", "switches": 6}, "bar": {"kind": "crossbar", "terminals": 6}}
+    planes = [{"name": name, "network": one} for name, one in networks.items()]
+    traffic = {"pattern": {"kind": "shift", "by": 3}, "load": 0.1}
+    several = Scenario.from_dict({"topology": {"kind": "planes", "planes": planes}, "traffic": traffic})
+    found = route_choices.look(several)["present"]["mean_links"]
+    assert found == pytest.approx((5 + 2) / 2)
+    assert found == inspect(several)["network"]["mean_links_on_the_way"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -123,7 +124,7 @@ def test_what_a_failure_touches_is_all_that_changes() -> None:
             if (plain.demand * asked).any():
                 share = (plain.demand * between)[asked].sum() / plain.demand[asked].sum()
                 assert found.others_share == pytest.approx(share, abs=1e-12)
-            bound = channel_load(it.routes, load, it.packet, full_at(it.routes, load, it.packet, 1.0))
+            bound = channel_load(it.routes, load, it.packet, full_at(it.routes, load, it.packet, it.limits))
             assert found.bound["load_bound"] == pytest.approx(bound["load_bound"])
 
 
@@ -311,3 +312,28 @@ def test_failures_of_a_table_of_runs_are_those_of_columns(monkeypatch: pytest.Mo
     monkeypatch.setattr("fabriloom.studies.links.failures.MOST_ENTRIES", 99)
     with pytest.raises(ScenarioError, match="failures are looked at with at most 99 pairs"):
         ways({"kind": "grid", "shape": [5, 2]})
+
+
+@pytest.mark.parametrize("choice", ["round-robin", "shortest-queue", "first-free", "destination", "nominal"])
+@pytest.mark.parametrize("tech", ["spacewire-200", "generic"])
+def test_without_a_failure_there_is_what_check_says(choice: str, tech: str, tmp_path: Path) -> None:
+    """Also where a terminal has ports of unlike rates, which queues fill in proportion, and small buffers."""
+    rate = {"spacewire-200": "50 Mbit/s", "generic": ""}[tech]
+    lines = [
+        f"{kind},{one},{to}"
+        for one in "abc"
+        for kind, to in (("terminal", "r,,9 m"), ("cable", f"q,{rate},"))
+    ]
+    text = "\n".join(["kind,source,target,rate,length", "switch,r,,,", "switch,q,,,", *lines, ""])
+    (tmp_path / "net.csv").write_text(text, encoding="utf-8")
+    given = {
+        "topology": {"kind": "file", "path": str(tmp_path / "net.csv")},
+        "technology": {"preset": tech},
+        "ports": {"choice": choice},
+        "traffic": {"load": 0.5, "length": "64 B"},
+    }
+    compiled = compile(Scenario.from_dict(given))
+    said, left = inspection_of(compiled).network()["channel_load"], failures.look(compiled)["without"]
+    for name in ("load_bound", "accepted_mbytes_per_s_bound"):
+        assert left[name] == pytest.approx(said[name])
+    assert left["load_bound"] < 1

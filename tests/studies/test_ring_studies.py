@@ -10,7 +10,7 @@ from fabriloom import Scenario, curve, saturate
 from fabriloom.compile import compile as compile_scenario
 from fabriloom.results import columns
 from fabriloom.simulate import compare, run
-from fabriloom.studies import inspection
+from fabriloom.studies import failures, inspection
 
 
 def scenario(kind: str = "sci-switch", traffic: dict[str, Any] | None = None, **topology: Any) -> Scenario:
@@ -137,6 +137,50 @@ def test_no_run_beats_the_bound_and_a_light_one_has_the_zero_load_latency(
     assert full.summary["accepted_mbytes_per_s"] <= 1.01 * bound
     light = run(scenario(kind, {"transaction": transaction, "load": 0.01}, **parameters))
     assert light.summary["latency_ns"]["min"] == told["zero_load_latency_ns"]["min"]
+
+
+LENGTHS = {"t0": "16 B", "t1": "256 B", "t2": "64 B", "t4": "256 B"}
+
+
+def flows(kind: str, transaction: str, silent: tuple[str, ...] = ()) -> Scenario:
+    """Flows of unequal lengths and rates, each over some links of the first ring or over another one."""
+    ends = {"t0": "t1", "t1": "t3", "t2": "t6", "t4": "t5"}
+    told = [
+        {"source": one, "target": ends[one], "length": length, "rate": f"{20 + 7 * int(one[1])} MB/s"}
+        for one, length in LENGTHS.items()
+        if one not in silent
+    ]
+    traffic = {"pattern": {"kind": "flows", "flows": told}}
+    return Scenario.from_dict(
+        {
+            "topology": {"kind": kind, "terminals": 4 if kind == "sci-bridge" else 8},
+            "technology": {"preset": "sci-1000"},
+            "traffic": {**traffic, "transaction": transaction, "arrivals": "constant"},
+            "run": {"duration": "2 ms", "warmup": "0 ns", "precision": 0.0},
+        }
+    )
+
+
+@pytest.mark.parametrize("transaction", ["nwrite", "nread", "dmove"])
+@pytest.mark.parametrize("kind", ["sci-ring", "sci-bridge", "sci-dual-ring"])
+def test_flows_fill_links_by_their_own_lengths(kind: str, transaction: str) -> None:
+    """The bound, what the rates demand and the network without a failure say the same, and so does a run."""
+    given = flows(kind, transaction)
+    told, without = inspection.inspect(given), failures.look(compile_scenario(given))["without"]
+    demanded, most = told["demanded"], told["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert demanded["accepted_mbytes_per_s_bound"] == pytest.approx(most)
+    assert without["accepted_mbytes_per_s_bound"] == pytest.approx(most)
+    busy = run(given).links["utilisation"].max()
+    assert demanded["busiest_share"] == pytest.approx(busy, rel=0.01)
+
+
+def test_a_failure_leaves_the_flows_that_do_not_cross_it() -> None:
+    """The second ring of a bridge fails, with the two flows that cross it."""
+    found = failures.look(compile_scenario(flows("sci-bridge", "nwrite")))
+    second = next(one for one in found["failures"] if one["kind"] == "cable" and one["lossy_pairs"] == 2)
+    left = inspection.inspect(flows("sci-bridge", "nwrite", silent=("t2", "t4")))
+    bound = left["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert second["accepted_mbytes_per_s_bound"] == pytest.approx(bound)
 
 
 @pytest.mark.parametrize(

@@ -175,6 +175,8 @@ CASES = [
     ({"lanes": 3}, "8 B", 8000, "wire"),
     ({"link_cycles": 400, "input_buffer_flits": 64}, "64 B", 640, "buffer"),
     ({"cable_length": "80 m", "input_buffer_flits": 64}, "64 B", 640, "buffer"),
+    ({"cable_length": "80 m", "input_buffer_flits": 64}, "7 kB", 640, "buffer"),
+    ({"cable_length": "80 m", "input_buffer_flits": 64}, "64 kB", 640, "buffer"),
     ({"forward_cycles": 30, "router_cycles": 1}, "64 B", 7111, "hand-over"),
 ]
 
@@ -219,6 +221,61 @@ def test_a_crossbar_at_link_rate_limits_faster_links(tmp_path: Path) -> None:
         one, bound, _ = told(scenario)
         assert (one, bound) == (pytest.approx(most, rel=0.01), pytest.approx(2 * most, rel=0.01))
         assert fabriloom.run(scenario).summary["accepted_mbytes_per_s"] == pytest.approx(bound, rel=0.02)
+
+
+def test_rates_know_the_buffers_of_the_cables_on_their_way(tmp_path: Path) -> None:
+    """Of two terminals beside each other nothing but the wire limits a link; 10 m between switches are too
+    long for their buffers, for both flows over them together."""
+    lines = ["terminal,a,r,", "terminal,b,r,", "terminal,c,s,", "terminal,d,s,", "cable,r,s,10 m"]
+    text = "\n".join(["kind,source,target,length", *lines, ""])
+    (tmp_path / "net.csv").write_text(text, encoding="utf-8")
+    carried = {}
+    for name, ends in {"near": ["ab"], "far": ["ac"], "both": ["ac", "bd"]}.items():
+        flows = [{"source": a, "target": b, "length": "64 B", "rate": "900 MB/s"} for a, b in ends]
+        network = of({"kind": "file", "path": str(tmp_path / "net.csv")}, {"preset": "generic"}, {})
+        traffic = {"pattern": {"kind": "flows", "flows": flows}, "arrivals": "constant", "source_queue": 9}
+        scenario = network.with_settings({"traffic": traffic, "run.duration": "1 ms"})
+        found, accepted = inspect(scenario), run(scenario).summary["accepted_mbytes_per_s"]
+        most = found["demanded"]["accepted_mbytes_per_s_bound"]
+        assert most == pytest.approx(found["channel_load"]["accepted_mbytes_per_s_bound"])
+        assert min(most, 900 * len(ends)) == pytest.approx(accepted, rel=0.01), name
+        carried[name] = most
+        if name != "near":
+            assert found["demanded"]["full_first"] == "r>s"
+            assert found["demanded"]["over"][0]["possible_mbytes_per_s"] == pytest.approx(most)
+    assert carried["far"] == carried["both"] < 900 < carried["near"]
+
+
+def test_flows_of_a_length_that_fills_its_credit_are_not_held_back() -> None:
+    """Of 16 words each of four lanes has one in turn, and no buffer is too small; of 17 words it is, but for
+    packets at equal intervals."""
+    flows = [
+        {"source": source, "target": source + 2, "length": length, "rate": "760 MB/s"}
+        for source, length in enumerate(("60 B", "66 B"))
+    ]
+    tech = {"preset": "spacefibre-2g5", "physical_lanes": 4}
+    base = of({"kind": "crossbar", "terminals": 4}, tech, {})
+    rates = {}
+    for arrivals in ("constant", "poisson"):
+        traffic = {"pattern": {"kind": "flows", "flows": flows}, "arrivals": arrivals, "source_queue": 9}
+        scenario = base.with_settings({"traffic": traffic, "run.duration": "1 ms"})
+        found = dict(run(scenario).flows.select("source", "mbytes_per_s").iter_rows())
+        most = inspect(scenario)["demanded"]["accepted_mbytes_per_s_bound"]
+        assert most >= 0.98 * sum(found.values())
+        rates[arrivals] = found["t.0"], found["t.1"]
+    assert rates["constant"] == pytest.approx((760, 760), rel=0.01)
+    assert rates["poisson"][0] > 700 > rates["poisson"][1]
+
+
+def test_two_wires_need_half_the_buffer_of_four() -> None:
+    """The buffer lets 666 MB/s of four physical lanes through, and all of the two that are left."""
+    tech = {"preset": "spacefibre-2g5", "physical_lanes": 4}
+    scenario = of({"kind": "crossbar", "terminals": 2}, tech, {"length": "1000 B"})
+    failed = [{"cable": f"t.{one}>s", "physical_lanes": 2, "at": "0 us"} for one in (0, 1)]
+    scenario = scenario.with_settings({"fault": failed, "run.duration": "2 ms", "run.warmup": "100 us"})
+    found, accepted = inspect(scenario), run(scenario).summary["accepted_mbytes_per_s"]
+    assert found["channel_load"]["accepted_mbytes_per_s_bound"] == pytest.approx(2 * 666, rel=0.01)
+    assert found["slower"]["mbytes_per_s_bound"] == pytest.approx(accepted, rel=0.01)
 
 
 def test_padding_is_no_payload() -> None:

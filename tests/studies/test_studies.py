@@ -228,6 +228,33 @@ def test_inspection_has_the_defined_keys() -> None:
     assert keys == set(columns.CHECK.names)
 
 
+def test_zero_load_counts_the_copies_of_a_packet_for_several_terminals() -> None:
+    """One copy passes one router more; the flow is one of two, and its value the mean of its copies."""
+    ends = {"a": "t(0).1", "b": "t(0).2", "c": "t(1).0"}
+    lonely = [
+        {"source": "t(0).0", "target": end, "length": "64 B", "period": "1 ms"} for end in ends.values()
+    ]
+    base = {
+        "topology": {"kind": "grid", "shape": [2], "terminals_per_switch": 3},
+        "technology": {"preset": "spacewire-200"},
+        "routing": {"kind": "up*/down*"},
+    }
+
+    def found(flows: list[dict[str, Any]], **routing: Any) -> dict[str, Any]:
+        given = {
+            "routing": {**base["routing"], **routing},
+            "traffic": {"pattern": {"kind": "flows", "flows": flows}},
+        }
+        return inspection.inspect(Scenario.from_dict({**base, **given}))["zero_load_latency_ns"]
+
+    alone = found(lonely)
+    several = {"name": "all", "address": 90, "from": ["t(0).0"], "to": list(ends.values())}
+    spread = found([{**lonely[0], "target": "all"}, lonely[0]], distribution=[several])
+    assert (spread["min"], spread["max"]) == (alone["min"], alone["max"])
+    assert spread["pairs"] == 2
+    assert spread["mean"] == pytest.approx((alone["mean"] + alone["min"]) / 2)
+
+
 def test_zero_load_latency_is_that_of_a_lonely_packet() -> None:
     """A crossbar has one way: first character, decoding, then the packet streams through."""
     scenario = small(

@@ -94,6 +94,10 @@ def _check(compiled: Compiled) -> None:
     if compiled.programs is not None:
         message = "there is no bound for programs: what they send depends on what they have received"
         raise refused(message, ("program",), "describe the same messages as [traffic], for example as flows")
+    if len(compiled.arrays["lane_slots"]):
+        message = "there is no bound for links with time-slots: the wait for a slot is not counted"
+        hint = "remove them, or look at the largest delay of runs"
+        raise refused(message, ("technology", "lane_slots"), hint)
     framed = compiled.arrays["lane_frame_chars"]
     if framed or compiled.arrays["lanes"] > 1 or compiled.arrays["whole_packet_credit"]:
         message = "there is no bound for links of several lanes or for credit of whole packets"

@@ -13,6 +13,7 @@ import numpy as np
 from ..reading import UserError
 from ..scenario import Scenario
 from . import Compiled, compile
+from .drawn import ONE_EACH
 
 SECTIONS = ("technology", "routing", "traffic", "protocol", "ports")
 MOST_LINKS = 2048
@@ -51,12 +52,15 @@ def silent_settings(compiled: Compiled) -> list[str]:
 
 
 def written_settings(raw: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:
-    """Yield the paths of the settings that were written, those inside of kinds, too."""
+    """Yield the paths of the settings that were written, those inside of kinds, too.
+
+    A choice of one link each has a warning of its own, in large networks, too.
+    """
     for section in SECTIONS:
         for name, value in (raw.get(section) or {}).items():
             if isinstance(value, Mapping):
                 yield from ((section, name, inner) for inner in value if inner not in _ELSEWHERE)
-            elif name not in _ELSEWHERE:
+            elif name not in _ELSEWHERE and not (name == "group_choice" and value in ONE_EACH):
                 yield section, name
 
 

@@ -306,7 +306,7 @@ def _bound(compiled: Compiled, shared: bool = False) -> tuple[float, str]:
         found = demanded(compiled, shared)
         assert found is not None
         most = found["shared_scale_bound"] or found["scale_bound"] or np.inf
-        return float(most), str(found["busiest"])
+        return float(most), str(found["full_first"])
     if why_unbounded(compiled):
         return float("inf"), "nothing"
     load = inspection_of(compiled).full_first(shared)
@@ -348,6 +348,8 @@ def _quick(requirements: Requirements, looked: Looked, compiled: Compiled) -> No
         return
     asked, found = requirements.require, zero_load_latency(compiled)
     looked.facts["zero_load_ns"] = found["mean"]
+    if (short := _needed_bytes(compiled, float(asked.percentile))) < found["length_bytes"]:
+        found = zero_load_latency(compiled, short)
     least_ns = found["min"]  # which pairs are far apart and talk is not known here
     if asked.latency_ps is None or least_ns is None or least_ns * 1000 <= asked.latency_ps:
         return
@@ -356,3 +358,11 @@ def _quick(requirements: Requirements, looked: Looked, compiled: Compiled) -> No
         f"{figures(have_us)} us is its least latency without other traffic, {figures(need_us)} us are asked"
     )
     looked.misses.append(Miss(("require", "latency"), have_us, need_us, text))
+
+
+def _needed_bytes(compiled: Compiled, percentile: float) -> int:
+    """Return a payload as long as which some of these per cent of all packets are at least."""
+    sizes, share = compiled.lengths
+    order = np.argsort(sizes, kind="stable")
+    short = np.cumsum(share[order]) < percentile / 100 - 1e-9
+    return int(sizes[order[min(int(short.sum()), len(order) - 1)]])

@@ -167,7 +167,7 @@ def _wire(native: Mapping[str, Any], graph: Graph, busy: Floats) -> Limit:
 def of_links(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
     """Check wires first, then packets that wait while no wire is full."""
     busy = tables.utilisation(native, window)
-    blocked = np.minimum(tables.per(tables.column(native, "link_stalled_ticks"), window), 1.0)
+    blocked = tables.blocked(native, window)
     fullest, held = int(np.argmax(busy)), int(np.argmax(blocked))
     if busy[fullest] >= FULL or busy[held] + blocked[held] < FULL:
         return _wire(native, graph, busy)

@@ -81,6 +81,16 @@ class LinkRows(Rows):
         """The share of the window in which the wire was occupied."""
         return tables.utilisation(self.native, self.window_ticks)
 
+    @cached_property
+    def blocked_share(self) -> Floats:
+        """The share of the window in which the wire stood still within a packet."""
+        return tables.blocked(self.native, self.window_ticks)
+
+    @property
+    def blocked_ns(self) -> Floats:
+        """The same in time."""
+        return self.blocked_share * self.window_ns
+
     @property
     def waiting_ns_mean(self) -> Floats:
         """How long packets waited for it."""

@@ -46,6 +46,15 @@ def utilisation(native: Mapping[str, Any], window_ticks: int) -> NDArray[np.floa
     return np.minimum(per(column(native, "link_busy_ticks"), window_ticks), 1.0)
 
 
+def blocked(native: Mapping[str, Any], window_ticks: int) -> Floats:
+    """Return, per link, the share of the window in which its wire stood still within a packet, 0 to 1.
+
+    The engine counts a packet when it knows the time of its end: a wait that goes on after the window is cut.
+    """
+    stalled = per(column(native, "link_stalled_ticks"), window_ticks)
+    return np.minimum(stalled, 1.0 - utilisation(native, window_ticks))
+
+
 def ring_rates(native: Mapping[str, Any], window_ns: float) -> dict[str, Floats]:
     """Return throughputs per ring link in MB/s, with headers and idle symbols: ``all``, and of it ``retry``,
     repeated packets, and ``echo``.

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,15 +80,6 @@ class RingLoads:
     """Per switch: requests over all its buses."""
     bus_responses: Reals
     """Per switch: responses over its buses."""
-
-    def link_time(self, request: float, request_echo: float, response: float, response_echo: float) -> Reals:
-        """Return, per link, the time (or symbols) that it is busy, from the time of one unit of each kind."""
-        packets = request * self.requests + response * self.responses
-        return packets + request_echo * self.request_echoes + response_echo * self.response_echoes
-
-    def bus_time(self, request: float | Fraction, response: float | Fraction) -> Reals:
-        """Return, per switch, the total time that its buses are busy, from the time of one transfer."""
-        return float(request) * self.bus_requests + float(response) * self.bus_responses
 
 
 def port_route(graph: Graph, by_transaction: bool = False) -> PortRoute:

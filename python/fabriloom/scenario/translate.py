@@ -93,6 +93,8 @@ def _written(loc: tuple[Any, ...], data: Any) -> tuple[Path, str | None]:
         if isinstance(data, dict) and step not in data:
             step = next((word for word, name in OTHER_WORDS.items() if name == step and word in data), step)
         inside = isinstance(data, list) and isinstance(step, int) and step < len(data)
+        if isinstance(data, dict) and step in data and _is_kind(step, data, loc[index + 1 :]):
+            continue
         if inside or (isinstance(data, dict) and step in data):
             data = data[step]
             path.append(step)
@@ -101,6 +103,17 @@ def _written(loc: tuple[Any, ...], data: Any) -> tuple[Path, str | None]:
         elif index == 0:
             return (), str(step)
     return tuple(path), None
+
+
+def _is_kind(step: Any, data: dict[str, Any], rest: tuple[Any, ...]) -> bool:
+    """Whether a step is the kind of a table, which a key of the table happens to be called, too."""
+    below = data[step]
+    return (
+        step in _tags_of(data)
+        and bool(rest)
+        and isinstance(rest[0], str)
+        and not (isinstance(below, dict) and rest[0] in below)
+    )
 
 
 def _tags_of(data: Any) -> list[Any]:
@@ -260,7 +273,8 @@ def _missing(path: Path, name: str, data: dict[str, Any], where: _Where) -> Scen
     elif isinstance(table, str):
         what = f"{_dotted(path)} {_show(table)}"
     about = _description(path, name, data, where.root)
-    hint = f"{name}: {about[:1].lower()}{about[1:]}" if about else f"add {name}"
+    first = about if about[1:2].isupper() else about[:1].lower() + about[1:]  # CSV stays CSV
+    hint = f"{name}: {first}" if about else f"add {name}"
     if isinstance(table, str):
         hint += f'; write {path[len(path) - 1]} = {{ kind = "{_short(table)}", {name} = … }}'
     return ScenarioError(f'{what} lacks "{name}"', (*path, name), hint, where.source.place(path))

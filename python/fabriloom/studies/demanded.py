@@ -42,17 +42,25 @@ def demanded(
     if used is None:
         return None
     names, shares = list(used), np.array(list(used.values())) / (1.0 if left is None else left)
-    order = np.argsort(-shares, kind="stable")
-    over = [{"what": names[at], "share": float(shares[at])} for at in order if shares[at] > 1]
-    most, demand, inspected = float(shares[order[0]]), compiled.demand(), inspection_of(compiled)
+    demand, inspected = compiled.demand(), inspection_of(compiled)
     scale, offered = float(compiled.scenario.traffic.scale or 1.0), _offered_mbytes_per_s(compiled, demand)
-    full = inspected.times(demand) * (1.0 if left is None else left)
-    even = float(full.min())
+    busiest, most = int(np.argmax(shares)), float(shares.max())
+    # A link that a small buffer or the time between two packets holds back is never busy all the time.
+    held = inspected.held(demand)
+    full = np.minimum(inspected.times(demand) * (1.0 if left is None else left), _inverse(held))
+    asked = np.maximum(shares, held)
+    over = [
+        {"what": names[at], "share": float(asked[at])}
+        for at in np.argsort(-asked, kind="stable")
+        if asked[at] > 1
+    ]
+    first, even = int(np.argmin(full)), float(full.min())
     times = inspected.most_times(demand, 1 / full) if shared and most > 0 else None
     return {
         "offered_mbytes_per_s": offered,
-        "busiest": names[order[0]],
+        "busiest": names[busiest],
         "busiest_share": most,
+        "full_first": names[first],
         "accepted_mbytes_per_s_bound": offered * even if most > 0 else None,
         "scale_bound": scale * even if most > 0 else None,
         "shared_scale_bound": None if times is None else scale * max(times, even),
@@ -60,6 +68,10 @@ def demanded(
         "over_count": len(over),
         "without_end": not is_transient(compiled.arrays),
     }
+
+
+def _inverse(held: NDArray[np.float64] | float) -> NDArray[np.float64]:
+    return np.divide(1.0, held, out=np.full(np.shape(held), np.inf), where=np.asarray(held) > 0)
 
 
 def explained(compiled: Compiled, found: dict[str, Any]) -> dict[str, Any]:
@@ -133,7 +145,7 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     if share > 0:
         even = found["accepted_mbytes_per_s_bound"], found["scale_bound"]
         bound = shared_text("scale", " in these proportions", even, found["shared_scale_bound"])
-        told.insert(0, ("throughput", f"{bound}: {found['busiest']} is full first"))
+        told.insert(0, ("throughput", f"{bound}: {found['full_first']} is full first"))
     if found["over"]:
         told += [("too much for", _over_text(link)) for link in found["over"][:_PRINTED]]
         more = found["over_count"] - _PRINTED

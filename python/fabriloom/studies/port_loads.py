@@ -38,12 +38,18 @@ def by_ports(
     with the fewest links: evenly, as ``round-robin`` does. The rules that depend on queues share in
     proportion to the link rates, as they do when ports are full.
     """
-    weight = np.ones(routes.graph.ports) if choice in ("round-robin", "nearest") else _rates(routes)
     for some in (pairs, *_even_pairs(routes.graph, even)):
         source, target, rate = (np.asarray(column) for column in some)
         pair, port, to = port_pairs(routes, choice, source, target)
-        whole = np.bincount(pair, weights=weight[port], minlength=len(source))
-        yield port, to, rate[pair] * weight[port] / whole[pair]
+        yield port, to, rate[pair] * port_shares(routes, choice, pair, port)
+
+
+def port_shares(routes: Routes, choice: str, pair: Ints, port: Ints) -> Reals:
+    """Return, per pair of terminals and port that its packets may take, which part of them does."""
+    weight = np.ones(routes.graph.ports) if choice in ("round-robin", "nearest") else _rates(routes)
+    own = weight[port]
+    shares: Reals = own / np.bincount(pair, weights=own)[pair] if len(pair) else own
+    return shares
 
 
 def in_planes(graph: Graph, ports: tuple[Ints, Ints, Reals]) -> Iterator[tuple[int, Pairs]]:

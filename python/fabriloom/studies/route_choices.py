@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from .. import routing
 from ..compile import Compiled, LinkRoutes, compile
 from ..results.figures import figures
@@ -14,6 +12,7 @@ from ..scenario import Scenario
 from ..scenario.errors import ScenarioError
 from ..topology import Graph
 from .kinds import inspection_of
+from .links.inspection import LinkInspection
 
 HEAD = ["routing", "lanes", "deadlock", "MB/s, evenly shared", "links on a way", "to write"]
 
@@ -26,7 +25,7 @@ def look(scenario: Scenario) -> dict[str, Any]:
 
     ``present`` is the routing as it is, ``others`` are the remaining ones. Each has ``kind``, ``note``,
     ``lanes``, ``free``, ``cycle`` (names of links), ``channels`` (how many the proof orders),
-    ``accepted_mbytes_per_s_bound`` (with the traffic of the scenario), ``mean_links`` and ``settings``.
+    ``accepted_mbytes_per_s_bound`` and ``mean_links`` (both with the traffic of the scenario), ``settings``.
     ``lanes_enough``: lanes with which ``minimal-layers`` leaves out no minimal path, and with which every
     pair keeps one; ``lanes_needed``: lower and upper bound of the least that any choice of lanes takes, for
     both. Raises ScenarioError.
@@ -71,6 +70,8 @@ def proofs(compiled: Compiled) -> list[dict[str, Any]] | None:
     """Return the routes of the certificate of a network, one per plane and class; None if it can deadlock."""
     routes = compiled.routes
     assert isinstance(routes, LinkRoutes)
+    if routes.cycle is not None:
+        return None
     found = [certificate(graph, table, lanes) for graph, table, lanes in routes.waited_for()]
     return None if None in found else [one for one in found if one is not None]
 
@@ -133,8 +134,9 @@ def _tried(scenario: Scenario, settings: dict[str, Any]) -> dict[str, Any] | Non
 def _seen(compiled: Compiled, settings: dict[str, Any]) -> dict[str, Any]:
     routes = compiled.routes
     assert isinstance(routes, LinkRoutes)
-    table, load = routes.table, inspection_of(compiled).full_first()
-    loads = routing.channel_loads(*routes.planes[0])
+    table, inspection = routes.table, inspection_of(compiled)
+    assert isinstance(inspection, LinkInspection)
+    load = inspection.full_first()
     free = routes.cycle is None
     return {
         "kind": table.kind,
@@ -144,7 +146,7 @@ def _seen(compiled: Compiled, settings: dict[str, Any]) -> dict[str, Any]:
         "cycle": routes.cycle_names(),
         "channels": _channels(routes) if free else None,
         "accepted_mbytes_per_s_bound": load["accepted_mbytes_per_s_bound"],
-        "mean_links": routing.mean_way(routes.planes[0][0], np.asarray(loads)),
+        "mean_links": inspection.mean_links(),
         "settings": settings,
     }
 

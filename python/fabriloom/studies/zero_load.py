@@ -21,15 +21,16 @@ Packets = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Sources, targets and payload characters of packets."""
 
 
-def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
+def zero_load_latency(compiled: Compiled, length_bytes: int | None = None) -> dict[str, Any]:
     """Return shortest, mean and longest network latency of single packets in ns, over pairs of terminals.
 
-    Packets have the longest length of the scenario. If each sender has one destination, the pairs are up to
-    1024 of these; if the traffic is given as flows, those of up to 1024 flows, each with its own packet.
-    The value of each pair is exact: every packet is sent after the previous one has arrived. None waits for
-    a time-slot, nor for a quantum of credit that an earlier packet has begun. A pair of terminals has a
-    packet for each port that its rule of choice can take, and its value is their mean. Where packets go over
-    switches that they draw, a pair has further ones, up to 1024 in all.
+    Packets have the given length, or the longest of the scenario. If each sender has one destination, the
+    pairs are up to 1024 of these; if the traffic is given as flows, those of up to 1024 flows, each with its
+    own packet, whose value is the mean of its copies if it goes to several terminals. The value of each pair
+    is exact: every packet is sent after the previous one has arrived. None waits for a time-slot, nor for a
+    quantum of credit that an earlier packet has begun. A pair of terminals has a packet for each port that
+    its rule of choice can take, and its value is their mean. Where packets go over switches that they draw, a
+    pair has further ones, up to 1024 in all.
     """
     if compiled.technology.flow_control == "matched":
         compiled = compiled.beside(np.zeros(compiled.graph.links, np.int64))  # no packet comes the other way
@@ -37,8 +38,8 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     unknown = {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
     if graph.terminals < 2:
         return unknown
-    kind = inspection_of(compiled)
-    source, target, length = _flows(arrays) or _partners(arrays) or _pairs(kind, arrays)
+    kind, usual = inspection_of(compiled), _longest(arrays) if length_bytes is None else length_bytes
+    source, target, length = _flows(arrays) or _partners(arrays, usual) or _pairs(kind, usual)
     known = reached(compiled.routes, source, target)
     source, target, length = source[known], target[known], length[known]
     if not len(source):
@@ -47,10 +48,11 @@ def zero_load_latency(compiled: Compiled) -> dict[str, Any]:
     apart = kind.apart_ticks(compiled.technology.payload_chars(longest))
     ways = _ways(compiled, source, target)
     source_of, target_of, length_of = (np.repeat(column, ways) for column in (source, target, length))
-    latency = _run(arrays, source_of, target_of, length_of, apart) * (compiled.tick_ps / 1000)
+    latency, packet = _run(arrays, source_of, target_of, length_of, apart)
+    latency, share = latency * (compiled.tick_ps / 1000), np.repeat(1 / ways, ways) / np.bincount(packet)
     return {
         "min": float(latency.min()),
-        "mean": float(np.average(latency, weights=np.repeat(1 / ways, ways))),
+        "mean": float(np.average(latency, weights=share[packet])),
         "max": float(latency.max()),
         "pairs": len(source),
         "length_bytes": longest,
@@ -73,31 +75,30 @@ def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:
     return {name: arrays[name][:0] if isinstance(arrays[name], np.ndarray) else 0 for name in names}
 
 
-def _pairs(kind: Any, arrays: dict[str, Any]) -> Packets:
+def _pairs(kind: Any, length_bytes: int) -> Packets:
     source, target = kind.pairs(SOURCES, TARGETS)
-    return source, target, np.full(len(source), _longest(arrays))
+    return source, target, np.full(len(source), length_bytes)
 
 
-def _partners(arrays: dict[str, Any]) -> Packets | None:
+def _partners(arrays: dict[str, Any], length_bytes: int) -> Packets | None:
     """Return the packets of senders that all have one destination; None if any has several."""
     sending = np.flatnonzero(arrays["source_arrival"] != ARRIVAL.SILENT)
     if not len(sending) or np.any(arrays["source_target"][sending] != TARGET.FIXED):
         return None
     source = spread_evenly(sending, MOST_FLOWS)
     target = arrays["target_fixed"][source].astype(np.int64)
-    return source, target, np.full(len(source), _longest(arrays))
+    return source, target, np.full(len(source), length_bytes)
 
 
 def _flows(arrays: dict[str, Any]) -> Packets | None:
-    """Return the packets of flows to single terminals; None if there are none."""
+    """Return the packets of flows; None if there are none."""
     source = np.repeat(
         np.arange(len(arrays["flow_start"]) - 1), np.diff(arrays["flow_start"].astype(np.int64))
     )
     target, length = (arrays[f"flow_{name}"].astype(np.int64) for name in ("target", "length"))
-    single = np.flatnonzero(target < int(arrays["terminals"]))
-    if not len(single):
+    if not len(target):
         return None
-    kept = spread_evenly(single, MOST_FLOWS)
+    kept = spread_evenly(np.arange(len(target)), MOST_FLOWS)
     return source[kept], target[kept], length[kept]
 
 
@@ -123,8 +124,10 @@ def _first_bytes(arrays: dict[str, Any]) -> int:
 
 def _run(
     arrays: dict[str, Any], source: np.ndarray, target: np.ndarray, length: np.ndarray, apart: int
-) -> np.ndarray:
-    """Run one packet per pair, ``apart`` ticks from each other; returns their latencies in ticks."""
+) -> tuple[np.ndarray, np.ndarray]:
+    """Run one packet per pair, ``apart`` ticks from each other; returns the latencies of all deliveries in
+    ticks, and the number of the packet of each: one that is distributed has several.
+    """
     terminals = int(arrays["terminals"])
     senders, pairs = np.unique(source, return_counts=True)
     # A wait begins when a packet has left, which is sooner than ``apart`` after the one before.
@@ -154,11 +157,13 @@ def _run(
         **_without_programs(arrays),
     }
     until = apart * turn * (len(senders) + 1)
-    limits = {"precision": 0.0, "packets": 0, "drain": False, "flows": 0, "trace": len(wait)}
+    most = int(np.diff(arrays["distribution_start"]).max(initial=1))
+    limits = {"precision": 0.0, "packets": 0, "drain": False, "flows": 0, "trace": len(wait) * most}
     simulation = _native.Simulation(changed, until=until, warmup=0, batch=until, **limits)
     while not simulation.advance(1 << 20):
         pass
     found = simulation.result()
     names = ("trace_created_ticks", "trace_started_ticks", "trace_delivered_ticks")
     created, started, delivered = (np.asarray(found[name], np.int64) for name in names)
-    return (delivered - started)[created > 0]
+    of_list = created > 0
+    return (delivered - started)[of_list], np.unique(created[of_list], return_inverse=True)[1].ravel()

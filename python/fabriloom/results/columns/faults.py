@@ -70,7 +70,7 @@ _FAILURE: dict[str, Said] = {
     ),
     "lossy_pairs": ("count | The same of which some packets do not arrive.", lambda left: left.lossy),
     "delivered_share": (
-        "0…1 | Share of the payload of the scenario's traffic that arrives (on rings of its packets), if every group shares its packets evenly among the links that are left.",
+        "0…1 | Share of the payload of the scenario's traffic that arrives, if every group shares its packets evenly among the links that are left.",
         lambda left: left.delivered_share,
     ),
     "load_bound": ("0…1 | Offered load at which a link is full.", lambda left: left.bound["load_bound"]),

@@ -86,7 +86,7 @@ RING_LINKS = table(
             count("link_packets"),
         ),
         "symbols": (
-            "count | Symbols of 2 B of packets and echoes, with their idle symbols.",
+            "count | Symbols of packets and echoes, with their idle symbols; `technology.symbol` says how large these are.",
             count("link_characters"),
         ),
         "utilisation": "0…1 | Share of the time in which the link was in use.",

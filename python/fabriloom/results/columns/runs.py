@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..tables import per
-from .column import Said, count, percentiles, share, table, terminal, time_ns
+from .column import Said, count, percentiles, table, terminal, time_ns
 
 # The keys of the summary of a run, and those of ``fabriloom check``.
 
@@ -161,8 +161,9 @@ RATE_CHECK = table(
         "demanded.offered_mbytes_per_s": "MB/s | Payload that all sources offer.",
         "demanded.busiest": "text | The link, bus or memory that needs most of its time for it.",
         "demanded.busiest_share": "ratio | How much of its time that is; above 1 it is too much.",
-        "demanded.accepted_mbytes_per_s_bound": "MB/s | Payload of all at which it is full, links of a group sharing evenly.",
-        "demanded.scale_bound": "ratio | The `traffic.scale` at which it is full.",
+        "demanded.full_first": "text | The link, bus or memory that carries no more first as all rates grow; a small buffer or the time between two packets can hold back a link that is not busy.",
+        "demanded.accepted_mbytes_per_s_bound": "MB/s | Payload of all at which that is full, links of a group sharing evenly.",
+        "demanded.scale_bound": "ratio | The `traffic.scale` at which that is full.",
         "demanded.shared_scale_bound": "ratio | The `traffic.scale` that cannot be carried however switches share packets; null where it is not computed.",
         "demanded.over": "list | All that are overloaded, the worst first, at most ten: `what` and `share`. Of a link also `asked_mbytes_per_s`, `possible_mbytes_per_s` in the same packets, and `most`: the pairs of terminals that ask most.",
         "demanded.over_count": "count | How many there are.",
@@ -180,17 +181,17 @@ LINKS = table(
         "link": ("text | Name of the link.", lambda rows: rows.graph.link_names),
         "source": ("text | Switch or terminal it leaves.", lambda rows: rows.ends[0]),
         "target": ("text | Switch or terminal it enters.", lambda rows: rows.ends[1]),
-        "packets": ("count | Packets whose end left on the link.", count("link_packets")),
+        "packets": (
+            "count | Packets whose end left on the link; one that was on it as the window began or ended may count, with all its characters.",
+            count("link_packets"),
+        ),
         "characters": (
             "count | Header and payload characters and ends of packet sent.",
             count("link_characters"),
         ),
         "utilisation": "0…1 | Share of the time in which the wire was occupied, flow-control characters included.",
-        "blocked_share": (
-            "0…1 | Share of the time in which the wire stood still within a packet.",
-            share("link_stalled_ticks"),
-        ),
-        "blocked_ns": ("ns | The same in time.", time_ns("link_stalled_ticks")),
+        "blocked_share": "0…1 | Share of the time in which the wire stood still within a packet.",
+        "blocked_ns": "ns | The same in time.",
         "waiting_ns": (
             "ns | Time that packets at the front of their input buffer waited for the link; summed.",
             time_ns("link_wait_ticks"),

@@ -249,7 +249,7 @@ CANDIDATES = table(
         "cables": ("count | Cables, terminals' included; of rings their links.", fact("cables")),
         "bound": ("factor | Times the traffic at which a link, bus or memory is full.", fact("bound")),
         "zero_load_ns": (
-            "ns | Mean latency without other traffic, over pairs spread evenly.",
+            "ns | Mean latency of the longest packets without other traffic, over pairs spread evenly.",
             fact("zero_load_ns"),
         ),
         "carries": (
@@ -264,7 +264,10 @@ CANDIDATES = table(
             "MB/s | Half-width of its 95 % interval over seeds.",
             fact("accepted_mbytes_per_s_ci95"),
         ),
-        "mean_ns": ("ns | Mean latency from the creation of a packet or an event.", fact("mean_ns")),
+        "mean_ns": (
+            "ns | Mean latency from the creation of a packet or an event; of a finalist mean over seeds, as the next one.",
+            fact("mean_ns"),
+        ),
         "tail_ns": ("ns | Its percentile that the requirements name.", fact("tail_ns")),
         "tail_ns_ci95": ("ns | Half-width of its 95 % interval over seeds.", fact("tail_ns_ci95")),
         "worst_failure": (

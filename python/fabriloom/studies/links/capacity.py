@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import _native
+from ...codes import ARRIVAL
 from ...compile import Compiled, compile
 from ...compile.link_routes import LinkRoutes
 from ...compile.sources import Packets
@@ -23,15 +24,20 @@ from ...results.figures import figures, in_percent
 from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, filled_protocol
 from ...traffic import OWN_LENGTHS
+from ..port_loads import spread_evenly
 from .loads import rates as rates_of
 
-_PACKETS, _CHARS = (240, 2400), 100_000
+_PACKETS, _CHARS = (24, 2400), 100_000
 """Fewest and most packets of a trial, and about how many characters it has; the first quarter is
 passed over."""
-_MOST_CHARS = 1024
-"""Longer packets are not tried: what is between two of them does not count."""
+_MOST_CHARS = 4096
+"""Longer packets are tried with this many: what is between two of them does not count."""
 _WORTH = 0.005
 """Part of the rate that is no matter."""
+_MOST_CABLES = 16
+"""Most kinds of cables that are tried."""
+_MOST_LENGTHS = 4
+"""Most lengths of flows that are tried."""
 _IN_DOUBT, _LONGER = 0.95, 10
 """A share from here to all is of chance or of the start: packets that are put into lanes at random leave the
 wire idle until enough of them wait. Such a trial is made again with this many times the packets."""
@@ -60,10 +66,13 @@ class Capacity:
         return f"{self.limited_by}, {wire}: {_NEED[self.limited_by]}"
 
 
-def capacity(compiled: Compiled) -> Capacity:
-    """Return what packets of the scenario's lengths reach on one path, one after the other."""
+def capacity(compiled: Compiled, own: dict[str, str] | None = None) -> Capacity:
+    """Return what packets of the scenario's lengths reach on one path, one after the other.
+
+    ``own``: settings of the technology on this path; None: those of the longest cable.
+    """
     assert isinstance(compiled.routes, LinkRoutes)
-    share, limited_by = _of_path(compiled)
+    share, limited_by = _of_path(compiled, _longest(compiled) if own is None else own)
     host = 1.0
     if compiled.programs is not None:
         calls = _calls(compiled)
@@ -73,16 +82,116 @@ def capacity(compiled: Compiled) -> Capacity:
     return Capacity(host, "host") if host < share * (1 - _WORTH) else Capacity(share, limited_by)
 
 
-def _of_path(compiled: Compiled) -> tuple[float, str]:
+def _of_path(compiled: Compiled, own: dict[str, str]) -> tuple[float, str]:
     """Return the share of the wire that a path carries, whatever its hosts need, and what limits it."""
-    if not compiled.graph.switches or compiled.mean_packet_chars > _MOST_CHARS:
+    if not compiled.graph.switches:
         return 1.0, "wire"
-    share, limited_by = _of_line(json.dumps(_line(compiled)))
-    if limited_by == "hand-over" and _has_own_lengths(compiled):
+    share, limited_by = _of_line(json.dumps(_line(compiled, own)))
+    if limited_by == "hand-over" and (_has_own_lengths(compiled) or _is_long(compiled)):
         tech = compiled.technology
         tried = float(tech.mean_packet_ps(tech.payload_chars(_tried_bytes(compiled))))
         share = _beside(tried, share, float(tech.mean_packet_ps(compiled.mean_packet_chars)))
     return share, limited_by
+
+
+def _is_long(compiled: Compiled) -> bool:
+    return compiled.mean_packet_chars > _MOST_CHARS
+
+
+def limits(compiled: Compiled, most: float) -> NDArray[np.float64]:
+    """Return, per link, the part of its rate that packets reach, whatever their targets; infinite where the
+    wire alone limits them.
+
+    A buffer that is smaller than what is on its way while credit returns limits each link into a switch; of
+    several lanes each has one. ``most``: the part that the wires of links out of terminals carry.
+    """
+    graph, routes = compiled.graph, compiled.routes
+    assert isinstance(routes, LinkRoutes)
+    found = np.full(graph.links, np.inf)
+    out = np.asarray(graph.terminal_out_links)
+    found[out] = most
+    if len(routes.network.clocks.technologies) != 1:
+        return found
+    for own, links in _cables(routes):
+        carried = _of_any_length(compiled, own)
+        if carried.limited_by == "buffer" and _rests_for_credit(compiled):
+            continue
+        sending = np.isin(out, links)
+        if sending.any() and carried.share < 1:
+            found[out[sending]] = np.minimum(most, _first_hop(compiled, routes, carried, most)[sending])
+        if carried.limited_by == "buffer" and routes.technology.lanes == 1:
+            between = np.setdiff1d(links, out)
+            found[between] = carried.share
+    return found
+
+
+def _rests_for_credit(compiled: Compiled) -> bool:
+    """Return whether packets may come so evenly that each finds a lane of which all credit is back.
+
+    Then a terminal of several lanes sends more than where it has always a packet ready, for any lane with
+    some credit. Longer packets than that credit wait for more of it in either case.
+    """
+    arrays, even = compiled.arrays, (ARRIVAL.CONSTANT, ARRIVAL.TOGETHER)
+    quantum = int(arrays["link_quantum"].min())
+    credit = int(arrays["link_input_buffer"].max()) // quantum * quantum
+    paced = np.isin(arrays["source_arrival"], even).any() or np.isin(arrays["flow_arrival"], even).any()
+    return bool(paced) and compiled.technology.lanes > 1 and compiled.mean_packet_chars < credit - quantum
+
+
+def _of_any_length(compiled: Compiled, own: dict[str, str]) -> Capacity:
+    """Return what packets of the mean length reach on a path, or those of the flow that reach most.
+
+    Of packets as long as a credit every lane can have one, so another length may need no larger buffer.
+    """
+    found, sizes = capacity(compiled, own), np.unique(compiled.arrays["flow_length"])
+    if found.limited_by != "buffer" or compiled.programs is not None or len(sizes) < 2:
+        return found
+    tried = [
+        _of_line(json.dumps(_line(compiled, own, f"{size} B")))
+        for size in spread_evenly(sizes, _MOST_LENGTHS)
+    ]
+    return Capacity(max(found.share, *(share for share, _ in tried)), found.limited_by)
+
+
+def _cables(routes: LinkRoutes) -> list[tuple[dict[str, str], NDArray[np.int64]]]:
+    """Return the links into switches with the settings of their cables, alike ones together.
+
+    Of flits a cable of another rate cannot be tried alone, and is left out, as are all but the most frequent.
+    """
+    graph, tech = routes.graph, routes.technology
+    nothing = np.full(graph.links, np.nan)
+    length = graph.attributes.get("length_m", nothing).astype(np.float64)
+    rate = graph.attributes.get("rate_bits_per_s", nothing).astype(np.float64)
+    rate = np.where(rate == float(tech.link_rate_bits_per_s), np.nan, rate)
+    into = np.flatnonzero((graph.link_target < graph.switches) & (np.isnan(rate) | (not tech.in_flits)))
+    kinds, kind, count = np.unique(
+        np.nan_to_num(np.stack((length, rate))[:, into], nan=-1.0),
+        axis=1,
+        return_inverse=True,
+        return_counts=True,
+    )
+    found = []
+    for at in np.argsort(-count, kind="stable")[:_MOST_CABLES].tolist():
+        metres, bits = kinds[:, at].tolist()
+        own = {"cable_length": f"{metres:.15g} m"} if metres >= 0 else {}
+        own |= {"link_rate": f"{bits:.15g} bit/s"} if bits >= 0 else {}
+        found.append((own, into[kind.ravel() == at]))
+    return found
+
+
+def _first_hop(compiled: Compiled, routes: LinkRoutes, found: Capacity, most: float) -> NDArray[np.float64]:
+    """Return, per port of a terminal, the part of the rate of its link that its packets reach.
+
+    Packets for other outputs need not wait for the output of the one before, nor in its queue.
+    """
+    tech, demand, graph = routes.technology, compiled.demand(), routes.graph
+    one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
+    one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
+    if not (found.limited_by in ("buffer", "host") or one_queue or one_target):
+        return np.full(graph.ports, most)
+    own = shares(compiled, found)
+    own = np.where(own < 1, own, most)
+    return own if graph.several is None else own[graph.several.terminal]
 
 
 def shares(compiled: Compiled, found: Capacity) -> NDArray[np.float64]:
@@ -150,20 +259,27 @@ def _of_line(description: str) -> tuple[float, str]:
     return share, "buffer" if wider > short * (1 + _WORTH) else "hand-over"
 
 
-def _line(compiled: Compiled) -> dict[str, Any]:
-    """Describe two terminals at a switch each, with the technology and the lengths of a scenario.
+def _longest(compiled: Compiled) -> dict[str, str]:
+    """Return the length of the longest cable; empty where it is that of the technology."""
+    lengths = compiled.graph.attributes.get("length_m")
+    if lengths is None or np.isnan(lengths).all():
+        return {}
+    return {"cable_length": f"{float(np.nanmax(lengths)):.15g} m"}
+
+
+def _line(compiled: Compiled, own: dict[str, str], length: Any = None) -> dict[str, Any]:
+    """Describe two terminals at a switch each, with the technology and the lengths of a scenario, or another
+    length, and with settings of its own.
 
     Between switches packets can follow each other more slowly, so a network of one switch has one. There are
     as many cables as a packet can choose from: over these, packets to one terminal spread.
     """
     written = compiled.scenario.resolved
     without = {"preset_file", *FAULT_SETTINGS, *CODE_SETTINGS}
-    technology = {name: value for name, value in written["technology"].items() if name not in without}
-    lengths = compiled.graph.attributes.get("length_m")
-    if lengths is not None and not np.isnan(lengths).all():
-        technology["cable_length"] = f"{float(np.nanmax(lengths)):.15g} m"
-    own = f"{_tried_bytes(compiled)} B"
-    length: Any = own if _has_own_lengths(compiled) else written["traffic"]["length"]
+    technology = {name: value for name, value in written["technology"].items() if name not in without} | own
+    if length is None:
+        given = _has_own_lengths(compiled) or _is_long(compiled)
+        length = f"{_tried_bytes(compiled)} B" if given else written["traffic"]["length"]
     assert isinstance(compiled.routes, LinkRoutes)
     choices = int(np.diff(compiled.routes.table.group_start).max(initial=1))
     if not isinstance(length, str) or length != "0 B":
@@ -182,8 +298,10 @@ def _line(compiled: Compiled) -> dict[str, Any]:
 
 
 def _tried_bytes(compiled: Compiled) -> int:
-    """Return the payload of the packets of a trial where flows, lists or messages give the lengths."""
-    mean = round(compiled.mean_packet_bytes)
+    """Return the payload of the packets of a trial where flows, lists or messages give the lengths, or where
+    they are too long to try.
+    """
+    mean = round(compiled.mean_packet_bytes / max(1.0, compiled.mean_packet_chars / _MOST_CHARS))
     return mean if compiled.programs is None else min(mean, int(compiled.arrays["message_packet_bytes"]))
 
 
@@ -194,8 +312,11 @@ def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
     longest = int(max(arrays["length_max"].max(), arrays["length_values"].max(initial=0)))
     loop = int(arrays["link_arrival_ticks"].max()) + int(arrays["link_credit_ticks"].max())
     loop += int(arrays["switch_decode_ticks"].max()) + int(arrays["switch_forward_ticks"].max())
-    packets = longer * int(np.clip(_CHARS // (tech.payload_chars(longest) + 1), *_PACKETS))
-    until = packets * (round(float(tech.packet_ps(longest)) / path.tick_ps) + loop)
+    chars = tech.payload_chars(longest) + 1
+    packets = longer * int(np.clip(_CHARS // chars, *_PACKETS))
+    # In the smallest buffer every quantum waits until its credit has come back.
+    rounds = 1 + -(-chars // int(arrays["link_quantum"].min()))
+    until = packets * (round(float(tech.packet_ps(longest)) / path.tick_ps) + rounds * loop)
     limits = {"precision": 0.0, "packets": 2 * packets, "drain": False, "flows": 0, "trace": 2 * packets}
     simulation = _native.Simulation(arrays, until=until, warmup=0, batch=max(1, until // 64), **limits)
     while not simulation.advance(1 << 16):
@@ -222,7 +343,7 @@ def _host_rate(compiled: Compiled, packet: float, chars: float, calls: float) ->
 
     ``packet`` and ``chars``: mean bytes and characters of their payload; ``calls``: see :func:`_calls`.
     """
-    protocol = filled_protocol(compiled.scenario)
+    protocol: Any = filled_protocol(compiled.scenario)
 
     def of(name: str) -> float:
         return float(getattr(protocol, f"{name}_time_ps") or 0)

@@ -15,11 +15,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...compile import Compiled, LinkRoutes
-from ...compile.several import port_pairs
+from ...compile.several import parallel, port_pairs
 from ...routing import ways_of
 from ...routing.table import MOST_ENTRIES
 from ..left import CUT_OFF, LOSSY, Left, left, share_of
-from ..port_loads import Bools, Ints, Reals
+from ..port_loads import Bools, Ints, Reals, port_shares
+from .capacity import limits
 from .loads import channel_load, first_hop, full_at
 
 
@@ -41,7 +42,7 @@ class LinkWays:
             raise compiled.scenario.error(message, ("topology",), "leave out --fault, or take fewer switches")
         self.compiled, self.routes, self.graph = compiled, routes, compiled.graph
         self.packet = compiled.mean_packet_bytes, compiled.mean_packet_chars
-        self.first_hop = first_hop(compiled)
+        self.limits = limits(compiled, first_hop(compiled))
         self.demand = compiled.demand().by_length(int(compiled.arrays["header_chars"]) + 1)
         """What fills links."""
         self.sent = self.demand.sent()
@@ -126,7 +127,7 @@ class LinkWays:
         others = float(self.sent.sum() - both.sum() - payload[:, gone].sum() + both[:, gone].sum())
         missing = float((weight * share).sum())
         bound = channel_load(
-            self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.first_hop)
+            self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.limits)
         )
         if bound["accepted_mbytes_per_s_bound"] is not None and (sent := float(self.sent[~out].sum())):
             bound["accepted_mbytes_per_s_bound"] *= (float(self.sent.sum()) - missing) / sent
@@ -166,10 +167,10 @@ class LinkWays:
         """Return pairs of terminals, their sending and receiving ports, the share of each pair of ports, and
         what each port sends to each. Other ports replace those whose own outgoing link is dead.
         """
-        demand, ports = self.demand.matrix(), self.graph.ports
+        demand, ports, choice = self.demand.matrix(), self.graph.ports, self.compiled.scenario.port_choice
         ends = np.divmod(np.arange(demand.size), self.graph.terminals)
-        pair, port, to = port_pairs(self.routes, self.compiled.scenario.port_choice, *ends, runs=~out)
-        part = 1.0 / np.bincount(pair, minlength=demand.size)[pair]
+        pair, port, to = port_pairs(self.routes, choice, *ends, runs=~out)
+        part = port_shares(self.routes, choice, pair, port)
         sent = np.zeros((ports, ports))
         np.add.at(sent, (port, to), np.where(out[port], 0.0, part * demand.ravel()[pair]))
         return pair, port, to, part, sent
@@ -199,11 +200,13 @@ class LinkWays:
             kinds, switch, lost, load[plane.links] = ways.after(own.astype(np.uint32), *others, whole)
             arrives[plane.first_switch + switch, plane.port[kinds]] = 1 - lost
         load[graph.terminal_out_links] = sent.sum(axis=1)
+        # At a load of 1 the busiest source fills all of its ports.
+        load = load * int(parallel(self.routes, self.compiled.scenario.port_choice).max())
         there = np.where(out[port], 0.0, part * arrives[self.entry[port], to])
         between = np.bincount(pair, weights=there, minlength=payload.size).astype(float)
         between = between.reshape(payload.shape)
         bound = channel_load(
-            self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.first_hop)
+            self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.limits)
         )
         if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
             bound["accepted_mbytes_per_s_bound"] *= float((payload * between).sum()) / float(sent.sum())

@@ -17,7 +17,7 @@ from ...traffic import Demand
 from ..port_loads import Ints, Pairs, Reals, plane_lines, several, spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
-from .capacity import Capacity, capacity, shares
+from .capacity import Capacity, capacity, limits
 from .failures import LinkWays
 from .loads import channel_load, full_at, payload_mbytes_per_s
 from .rerouted import ReroutedWays
@@ -41,11 +41,11 @@ class LinkInspection:
     def network(self) -> dict[str, Any]:
         """Return its routes and their loads, ready for JSON."""
         routes, packet, rates = self.routes, _packet(self.compiled), link_loads.rates(self.routes)
-        loads, found, packets = self._loads(self._demand()), self._capacity(), self.compiled.demand()
-        fastest, share = float(link_loads.speeds(routes).max(initial=0.0)), self._first_hop(found)
+        loads, found, most = self._loads(self._demand()), self._capacity(), self._limits()
+        fastest = float(link_loads.speeds(routes).max(initial=0.0))
         wire = payload_mbytes_per_s(routes, packet) * fastest
         return {
-            "network": _counted(routes, self._loads(packets)),
+            "network": _counted(routes, self.mean_links()),
             "link": {
                 "payload_mbytes_per_s": wire * found.share,
                 "wire_mbytes_per_s": wire,
@@ -58,34 +58,22 @@ class LinkInspection:
                 "alike": bool(np.ptp(rates) == 0),
             },
             "bisection": _bisection(routes, packet),
-            "channel_load": self._channel_load(loads, share, shared=True),
-            **_planes(routes, loads, packet, link_loads.first_hop(self.compiled)),
+            "channel_load": self._channel_load(loads, most, shared=True),
+            **_planes(routes, loads, packet, most),
         }
+
+    def mean_links(self) -> float:
+        """Return the links that a packet of the traffic crosses on average, by whichever plane."""
+        return routing.mean_way(self.routes.graph, self._loads(self.compiled.demand()))
 
     def _capacity(self) -> Capacity:
         """Return what one path carries; with several clocks, of which some paths are faster, the wire."""
         alike = len(self.routes.network.clocks.technologies) == 1
         return capacity(self.compiled) if alike else Capacity(1.0, "wire")
 
-    def _first_hop(self, found: Capacity) -> float | Reals:
-        """Return the part of the rate of a terminal's link that its packets reach, whatever their targets.
-
-        A number for all, or one per link. Packets for other outputs need not wait for the output of the one
-        before, nor in its queue.
-        """
-        tech, demand, graph = self.routes.technology, self.compiled.demand(), self.routes.graph
-        one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
-        one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
-        most = link_loads.first_hop(self.compiled)
-        if not (found.limited_by in ("buffer", "host") or one_queue or one_target):
-            return most
-        own = shares(self.compiled, found)
-        own = np.where(own < 1, own, most)
-        if graph.several is not None or (own == own[0]).all():
-            return float(own.max())
-        links = np.full(graph.links, most)
-        links[graph.terminal_out_links] = own
-        return links
+    def _limits(self) -> Reals:
+        """Return the part of its rate that each link reaches at most."""
+        return limits(self.compiled, link_loads.first_hop(self.compiled))
 
     def _flits(self, packet: link_loads.Packet) -> str:
         """Return how much of its flits a packet fills; empty if all, or if characters are bytes."""
@@ -109,9 +97,7 @@ class LinkInspection:
         ``shared``: the load that no shares exceed is computed, too; ``left``: the part of its rate that each
         link has.
         """
-        return self._channel_load(
-            self._loads(self._demand()), self._first_hop(self._capacity()), shared, left
-        )
+        return self._channel_load(self._loads(self._demand()), self._limits(), shared, left)
 
     def slowest(self) -> tuple[Reals, dict[str, Any]] | None:
         """Return the part of its rate that each link has with the fewest physical lanes with which it goes
@@ -139,10 +125,12 @@ class LinkInspection:
         }
 
     def _channel_load(
-        self, loads: Reals, share: float | Reals, shared: bool, left: Reals | None = None
+        self, loads: Reals, limits: Reals, shared: bool, left: Reals | None = None
     ) -> dict[str, Any]:
         demand, packet = self._demand(), _packet(self.compiled)
-        full = full_at(self.routes, loads, packet, share) * (1.0 if left is None else left)
+        part = np.ones(len(loads)) if left is None else left
+        # A slower wire leaves what a buffer lets through.
+        full = full_at(self.routes, loads, packet, limits / part) * part
         found = channel_load(self.routes, loads, packet, full)
         if not shared or found["load_bound"] is None:
             return {**found, "shared_load_bound": None}
@@ -198,6 +186,10 @@ class LinkInspection:
         own = self._required(demand)
         share, beside = link_loads.flow_control(self.routes, own, _packet(self.compiled)[1])
         return link_loads.times_to_full(own, beside, share)
+
+    def held(self, demand: Demand) -> Reals:
+        """Return how much of what its packets reach each link needs; 0 where its wire alone limits it."""
+        return self._required(demand) / self._limits()
 
     def _required(self, demand: Demand) -> Reals:
         """Return the utilisation per link, with as much flow control as beside a full opposite direction."""
@@ -353,7 +345,7 @@ def _packet(compiled: Compiled) -> link_loads.Packet:
     return compiled.mean_packet_bytes, compiled.mean_packet_chars
 
 
-def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet, first_hop: float) -> dict[str, Any]:
+def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet, limits: Reals) -> dict[str, Any]:
     """Return each plane with the throughput at which a link of it is full; empty for a single network."""
     if routes.graph.several is None:
         return {}
@@ -361,12 +353,12 @@ def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet, first_h
     for plane in routes.graph.planes:
         own = np.zeros_like(loads)
         own[plane.links] = loads[plane.links]
-        full = full_at(routes, own, packet, first_hop)
+        full = full_at(routes, own, packet, limits)
         found.append({"plane": plane.name, **channel_load(routes, own, packet, full)})
     return {"planes": found}
 
 
-def _counted(routes: LinkRoutes, loads: Reals) -> dict[str, Any]:
+def _counted(routes: LinkRoutes, mean_links: float) -> dict[str, Any]:
     """Count switches, terminals, cables and ports, and measure distances."""
     counted = measure.counts(routes.graph)
     several = (
@@ -383,7 +375,7 @@ def _counted(routes: LinkRoutes, loads: Reals) -> dict[str, Any]:
         "switch_cables": counted.switch_cables,
         "ports_used_min": counted.ports_used_min,
         "ports_used_max": counted.ports_used_max,
-        "mean_links_on_the_way": routing.mean_way(routes.graph, loads),
+        "mean_links_on_the_way": mean_links,
         "choices_max": int(np.diff(routes.table.group_start).max(initial=1)),
     }
 

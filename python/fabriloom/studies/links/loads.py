@@ -103,12 +103,10 @@ def speeds(routes: LinkRoutes) -> Reals:
     return speed
 
 
-def full_at(
-    routes: LinkRoutes, loads: Reals, packet: Packet, first_hop: float | Reals | None = None
-) -> Reals:
+def full_at(routes: LinkRoutes, loads: Reals, packet: Packet, limits: Reals | float | None = None) -> Reals:
     """Return the load at which each link is full; infinite for an unused link.
 
-    ``first_hop``: the part of their rate that links out of terminals reach at most, of all or per link.
+    ``limits``: the part of its rate that each link reaches at most.
 
     A load assumes the full share of flow control, ``s``. With matched flow control the share is multiplied
     by the load of the opposite direction. With relative loads ``a`` here and ``r`` there, a link is full at
@@ -117,16 +115,14 @@ def full_at(
     relative = loads / speeds(routes)
     share, beside = flow_control(routes, relative, packet[1])
     found = times_to_full(relative, beside, share)
-    used = relative > 0
-    if first_hop is not None:
-        first = used & (np.asarray(routes.graph.link_source) >= routes.graph.switches)
-        most = np.broadcast_to(first_hop, found.shape)[first]
-        found[first] = np.minimum(found[first], most / relative[first])
+    if limits is not None:
+        used = relative > 0
+        found[used] = np.minimum(found, limits / np.where(used, relative, 1.0))[used]
     return found
 
 
 def first_hop(compiled: Compiled) -> float:
-    """Return the part of their rate that links out of terminals reach at most, as :func:`full_at` takes it.
+    """Return the part of their rate that links out of terminals reach at most.
 
     Load 1 has data in both directions; rates and programs send faster where the opposite one is idle.
     """

@@ -7,19 +7,20 @@ Routes stay unchanged; terminals with several ports avoid those whose own ring h
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Any
 
 import numpy as np
 
 from ...compile import Compiled, RingRoutes
-from ...compile.several import parallel, port_pairs
+from ...compile.several import port_pairs
 from ...routing.rings import PortRoute, ring_segments, rings_of
 from ...topology import Graph
 from ...traffic import Demand
 from ..left import Left, left
-from ..port_loads import Bools, Ints, Reals
-from .loads import bound, by_lengths, carried, of_ports, unit_symbols
+from ..port_loads import Bools, Ints, Reals, port_shares
+from .loads import Carried, bound, carried, needed, of_ports, ports_of, weighed
 
 MOST_WAYS = 1 << 18
 """Most paths between ports that are followed: some seconds."""
@@ -42,11 +43,10 @@ class RingWays:
         if self.count > MOST_WAYS:
             message = f"the ways between {self.graph.ports:,} terminals are too many to follow"
             raise compiled.scenario.error(message, ("topology",), "take a smaller network")
-        demand = compiled.demand()
-        self.demand = demand.matrix()
-        self.parts = [(part.matrix(), packets) for part, packets in by_lengths(compiled, demand)]
-        """The demand by the lengths of packets."""
-        self.unit = unit_symbols(compiled)
+        self.weighed = weighed(routes, compiled, compiled.demand())
+        self.matrices = {id(one): one.matrix() for one, _ in self.weighed.values()}
+        """Per demand, what each terminal sends to each."""
+        self.payload = self.matrices[id(self.weighed["bytes"][0])]
         answered = routes.technology.response_bytes(64) > 0
         known = {id(graph): _crossed(graph, route, answered) for graph, route in routes.planes}
         self.crossed = [known[id(graph)] for graph, _ in routes.planes]
@@ -75,50 +75,52 @@ class RingWays:
         arrives = self.arrives(down)
         if graph.several is None:
             at, between = stopped, arrives
-            carried = self._bound(between)
+            bounds = self._bound(lambda matrix: self._alone(matrix * arrives))
         else:
             works = np.bincount(graph.several.terminal, weights=~stopped, minlength=graph.terminals)
-            at, (between, carried) = works == 0, self._by_ports(~stopped, arrives)
+            at, (between, bounds) = works == 0, self._by_ports(~stopped, arrives)
         gone = at if kind == "switch" else np.zeros_like(at)
         there, joined = ~(gone[:, None] | gone[None, :]), self._joined(~stopped, arrives)
-        return left(kind, name, self.demand, between, there, carried, joined)
+        return left(kind, name, self.payload, between, there, bounds, joined)
 
     def _joined(self, runs: Bools, arrives: Reals) -> Bools | None:
         """Return, per pair of terminals with several ports, whether packets of some port would arrive."""
         if self.graph.several is None:
             return None
-        source, target = np.divmod(np.arange(self.demand.size), self.graph.terminals)
+        source, target = np.divmod(np.arange(self.payload.size), self.graph.terminals)
         pair, port, to = port_pairs(self.routes, "round-robin", source, target)
         there = runs[port] & (arrives[port, to] > 0)
-        found: Bools = np.bincount(pair, weights=there, minlength=self.demand.size) > 0
-        return found.reshape(self.demand.shape)
+        found: Bools = np.bincount(pair, weights=there, minlength=self.payload.size) > 0
+        return found.reshape(self.payload.shape)
 
     def _by_ports(self, runs: Bools, arrives: Reals) -> tuple[Reals, dict[str, Any]]:
         """Return the share of packets that arrives per pair of terminals, and the bound of what remains.
 
         ``runs`` says, per port, whether its ring does; ``arrives``: see :meth:`arrives`.
         """
-        source, target = np.divmod(np.arange(self.demand.size), self.graph.terminals)
+        source, target = np.divmod(np.arange(self.payload.size), self.graph.terminals)
         pair, port, to = port_pairs(self.routes, self.choice, source, target, runs)
-        part = arrives[port, to] / np.bincount(pair, minlength=self.demand.size)[pair]
-        between: Reals = np.zeros(self.demand.size)
+        part = arrives[port, to] * port_shares(self.routes, self.choice, pair, port)
+        between: Reals = np.zeros(self.payload.size)
         np.add.at(between, pair, part)
-        ports, parts = int(parallel(self.routes, self.choice).max()), []
-        for demand, packets in self.parts:
-            sent = demand.ravel()[pair] * part
-            told = port[sent > 0], to[sent > 0], sent[sent > 0]
-            parts.append((of_ports(self.routes, [told], ports), packets))
-        return between.reshape(self.demand.shape), bound(self.routes, parts, self.unit)
+        ports = ports_of(self.routes, self.choice)
 
-    def _bound(self, between: Reals) -> dict[str, Any]:
-        """Return the bound of the remaining network; ``between``: the share that arrives, per pair."""
-        parts, nobody = [], np.zeros(self.graph.terminals)
-        for demand, packets in self.parts:
-            kept = demand * between
-            source, target = np.nonzero(kept)
-            left = Demand(source, target, kept[source, target], nobody)
-            parts.append((carried(self.routes, self.choice, left), packets))
-        return bound(self.routes, parts, self.unit)
+        def carry(matrix: Reals) -> Carried:
+            sent = matrix.ravel()[pair] * part
+            return of_ports(self.routes, [(port[sent > 0], to[sent > 0], sent[sent > 0])], ports)
+
+        return between.reshape(self.payload.shape), self._bound(carry)
+
+    def _alone(self, kept: Reals) -> Carried:
+        """Return what is carried of packets between terminals of one port."""
+        source, target = np.nonzero(kept)
+        demand = Demand(source, target, kept[source, target], np.zeros(self.graph.terminals))
+        return carried(self.routes, self.choice, demand)
+
+    def _bound(self, carry: Callable[[Reals], Carried]) -> dict[str, Any]:
+        """Return the bound of what remains, of which ``carry`` says what is carried."""
+        needs = needed(self.routes, self.weighed, lambda demand: carry(self.matrices[id(demand)]))
+        return bound(self.routes, needs)
 
 
 def _crossed(graph: Graph, route: PortRoute, answered: bool) -> Bools:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,18 +14,7 @@ from ...topology import Graph
 from ...traffic import Demand
 from ..port_loads import Ints, Reals, plane_lines, spread_evenly
 from .failures import RingWays
-from .loads import (
-    Packets,
-    Part,
-    bound,
-    busy_of,
-    carried,
-    names_of,
-    of_plane,
-    over_bus_ps,
-    parts_of,
-    unit_symbols,
-)
+from .loads import Needed, Packets, bound, carried, names_of, needed, of_plane, over_bus_ps, ports_of, weighed
 
 _LONGEST_PACKET_BYTES = 1024
 _TIMES = (
@@ -50,8 +40,7 @@ class RingInspection:
 
     def network(self) -> dict[str, Any]:
         """Return its routes and their loads, ready for JSON."""
-        routes, packets = self.routes, Packets.of(self.compiled)
-        parts, unit = parts_of(self.compiled, self.compiled.demand()), unit_symbols(self.compiled)
+        routes, packets, needs = self.routes, Packets.of(self.compiled), self._needed()
         found = carried(routes, self.choice, self.compiled.demand())
         loads, sent, tech = found.loads, float(found.asked.sum()) or 1.0, routes.technology
         counted = _counted(routes) | {
@@ -65,36 +54,48 @@ class RingInspection:
                 "mean_packet_bytes": packets.mean_bytes,
             },
             "bus": {"payload_mbytes_per_s": packets.mean_bytes / sum(over_bus_ps(tech, packets)) * 1e6},
-            "channel_load": bound(routes, parts, unit),
-            **_planes(routes, parts, unit),
+            "channel_load": bound(routes, needs),
+            **_planes(routes, needs),
         }
+
+    def _needed(self) -> Needed:
+        """Return what the demand needs of links, buses and memories."""
+        demand = weighed(self.routes, self.compiled, self.compiled.demand())
+        return needed(self.routes, demand, partial(carried, self.routes, self.choice))
 
     def slowest(self) -> None:
         """Links of rings have one physical lane: none goes on more slowly."""
 
     def full_first(self, shared: bool = False, left: Reals | None = None) -> dict[str, Any]:
         """Return the link, bus or memory that is full first. There is one way: nothing is shared."""
-        parts = parts_of(self.compiled, self.compiled.demand())
-        return bound(self.routes, parts, unit_symbols(self.compiled))
+        return bound(self.routes, self._needed())
 
     def fullness(self) -> Reals:
         """Return the utilisation of each link at the load at which the first link, bus or memory is full."""
-        busy = busy_of(self.routes, parts_of(self.compiled, self.compiled.demand()))
+        busy = self._needed().busy_ps
         most = max(float(times.max(initial=0.0)) for times in busy.values())
         return np.asarray(busy["link"] / most if most > 0 else busy["link"])
 
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link, bus and memory that packets of each length require."""
-        routes, found = self.routes, dict[str, float]()
-        for what, times in busy_of(routes, parts_of(self.compiled, demand)).items():
-            shares = times * (demand.per_grain or 0.0) / routes.technology.grain_ps
-            found |= zip(names_of(routes.graph, what), shares.tolist(), strict=True)
-        return found
+        routes = self.routes
+        # What is needed is of a source that sends one packet by each of its ports.
+        apart = (demand.per_grain or 0.0) / ports_of(routes, self.choice) / routes.technology.grain_ps
+        needs = needed(routes, weighed(routes, self.compiled, demand), partial(carried, routes, self.choice))
+        return {
+            name: time_ps * apart
+            for what, times in needs.busy_ps.items()
+            for name, time_ps in zip(names_of(routes.graph, what), times.tolist(), strict=True)
+        }
 
     def times(self, demand: Demand) -> Reals:
         """Return how many times the traffic fills each link, bus and memory."""
         busy = np.array(list(self.busy(demand).values()))
         return np.where(busy > 0, 1 / np.where(busy > 0, busy, 1.0), np.inf)
+
+    def held(self, demand: Demand) -> float:
+        """Return 0: nothing but its own time limits a link, bus or memory."""
+        return 0.0
 
     def most_times(self, demand: Demand, filled: Reals) -> float:
         """Return how many times the traffic a link, bus or memory has room for."""
@@ -159,15 +160,12 @@ class RingInspection:
         ]
 
 
-def _planes(routes: RingRoutes, parts: Sequence[Part], unit: float) -> dict[str, Any]:
+def _planes(routes: RingRoutes, needs: Needed) -> dict[str, Any]:
     """Return each plane with the throughput at which a part of it is full; empty for a single network."""
     if routes.graph.several is None:
         return {}
-    found = []
-    for plane in routes.graph.planes:
-        own = [(of_plane(plane, carried), packets) for carried, packets in parts]
-        found.append({"plane": plane.name, **bound(routes, own, unit)})
-    return {"planes": found}
+    own = {plane.name: of_plane(plane, needs) for plane in routes.graph.planes}
+    return {"planes": [{"plane": name, **bound(routes, one)} for name, one in own.items()]}
 
 
 def _counted(routes: RingRoutes) -> dict[str, Any]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import astuple, dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -32,13 +32,18 @@ class Carried:
     """Per port of a terminal: requests that it receives."""
 
 
+def ports_of(routes: RingRoutes, choice: str) -> int:
+    """Return the ports by which the busiest source sends one packet each, see :class:`Carried`."""
+    return 1 if routes.graph.several is None else int(parallel(routes, choice).max())
+
+
 def carried(routes: RingRoutes, choice: str, demand: Demand) -> Carried:
     """Return what a network carries for a demand and a choice of ports."""
     graph = routes.graph
     if graph.several is None:
         loads = ring_loads(graph, routes.port_route, demand.pairs, demand.even)
         return Carried(loads, demand.sent(), demand.received())
-    ports = int(parallel(routes, choice).max())
+    ports = ports_of(routes, choice)
     if are_alike(routes, choice):
         share = ports / len(routes.planes)
         one = ring_loads(*routes.planes[0], demand.pairs, demand.even)
@@ -89,92 +94,134 @@ class Packets:
         """Return the mean of what depends on the length."""
         return float(self.share @ [of(length) for length in self.length_bytes.tolist()])
 
+    def needs(self, tech: RingTechnology) -> dict[str, float]:
+        """Return what a packet is on average in payload, symbols, and ps of a bus and of a memory."""
+        request_ps, response_ps = over_bus_ps(tech, self)
+        return {
+            "packets": 1.0,
+            "bytes": self.mean_bytes,
+            "unit": float(tech.request_symbols(self.mean_bytes)),
+            "request": self.mean(tech.request_symbols),
+            "response": self.mean(tech.response_symbols),
+            "bus_request": request_ps,
+            "bus_response": response_ps,
+            "access": tech.memory_access_ps
+            + self.mean(lambda length: tech.memory_block_ps * max(1, -(-round(length) // 64))),
+        }
 
-Part = tuple[Carried, Packets]
-"""What a network carries of packets of some lengths."""
+
+Needs = dict[str, tuple[Demand, float]]
+"""Per need of packets, see :meth:`Packets.needs`: a demand in it, but for a factor."""
 
 
-def by_lengths(compiled: Compiled, demand: Demand) -> list[tuple[Demand, Packets]]:
-    """Return the traffic of each length where flows, lists or messages give them; else all of it, mixed."""
-    own = any(len(compiled.arrays[name]) for name in OWN_LENGTHS)
+def weighed(routes: RingRoutes, compiled: Compiled, demand: Demand) -> Needs:
+    """Return a demand in what packets need. Where flows, lists or messages have lengths of their own, their
+    mean says nothing of a link that some of them use.
+    """
+    tech, arrays = routes.technology, compiled.arrays
+    own = any(len(arrays[name]) for name in OWN_LENGTHS)
     if not isinstance(compiled.sources, Sources):
-        own, demand = True, compiled.sources.by_packets(compiled.arrays)
+        own, demand = True, compiled.sources.by_packets(arrays)
     payload = demand.payload
     if not own or payload is None or not len(payload.bytes):
-        return [(demand, Packets.of(compiled))]
-    sent = payload.chars if compiled.programs is not None else payload.bytes
-    found = []
-    for length in np.unique(sent).tolist():
-        some = sent == length
-        mean = float(np.average(payload.bytes[some], weights=demand.packets[some]))
-        found.append((demand.rows_of(some), Packets(mean, np.array([length]), np.ones(1))))
-    return found
+        return {name: (demand, need) for name, need in Packets.of(compiled).needs(tech).items()}
+    sent = payload.bytes if compiled.programs is None else payload.chars
+    lengths, place = np.unique(sent, return_inverse=True)
+    count = np.bincount(place.ravel(), weights=demand.packets)
+    means = np.bincount(place.ravel(), weights=demand.packets * payload.bytes) / count
+    alone = zip(means.tolist(), lengths[:, None], strict=True)
+    each = [Packets(mean, length, np.ones(1)).needs(tech) for mean, length in alone]
+    if len(each) == 1:
+        return {name: (demand, need) for name, need in each[0].items()}
+    needs = {name: np.array([one[name] for one in each])[place.ravel()] for name in each[0]}
+    return {
+        name: (replace(demand, packets=demand.packets * need, payload=None), 1.0)
+        for name, need in needs.items()
+    }
 
 
-def unit_symbols(compiled: Compiled) -> float:
-    """Return the symbols of the requests of the busiest source, per unit of time."""
-    assert isinstance(compiled.routes, RingRoutes)
-    tech, demand = compiled.routes.technology, compiled.demand()
-    sent = [
-        part.sent() * tech.request_symbols(packets.mean_bytes)
-        for part, packets in by_lengths(compiled, demand)
-    ]
-    return float(np.sum(sent, axis=0).max(initial=0.0))
+@dataclass(frozen=True)
+class Needed:
+    """What a network needs per unit of time, see :class:`Carried`."""
+
+    busy_ps: dict[str, Reals]
+    """Busy time of every link, of the buses of every switch and of the memory behind every port."""
+    asked: Reals
+    """Per port of a terminal: requests that it sends."""
+    payload: Reals
+    """Per port: their bytes."""
+    unit_symbols: float
+    """Symbols of the requests of the busiest source."""
 
 
-def parts_of(compiled: Compiled, demand: Demand) -> list[Part]:
-    """Return what the network of a scenario carries for a demand, by the lengths of its packets."""
-    assert isinstance(compiled.routes, RingRoutes)
-    routes, choice = compiled.routes, compiled.scenario.port_choice
-    return [(carried(routes, choice, part), packets) for part, packets in by_lengths(compiled, demand)]
+def needed(routes: RingRoutes, needs: Needs, carry: Callable[[Demand], Carried]) -> Needed:
+    """Return what a network needs; ``carry``: what it carries of a demand, the same one for many needs."""
+    tech, known = routes.technology, dict[int, Carried]()
+    unit, symbols = needs["unit"]
+    for name, (demand, _) in needs.items():
+        if name != "unit" and id(demand) not in known:
+            known[id(demand)] = carry(demand)
+
+    def of(name: str, of_one: Callable[[Carried], Reals]) -> Reals:
+        demand, factor = needs[name]
+        return of_one(known[id(demand)]) * factor
+
+    # A token is with one station at a time: a packet keeps all links of its ring.
+    token, echo = bool(tech.token_symbols), tech.echo_symbols
+    back = of("response" if token else "packets", lambda one: one.loads.response_echoes)
+    echoes = of("request" if token else "packets", lambda one: one.loads.request_echoes)
+    echoes = echoes + back * bool(tech.response_bytes(0))
+    packets = of("request", lambda one: one.loads.requests) + of("response", lambda one: one.loads.responses)
+    buses = of("bus_request", lambda one: one.loads.bus_requests)
+    buses = buses + of("bus_response", lambda one: one.loads.bus_responses)
+    accesses = of("access", lambda one: one.served)
+    if tech.transaction in ("nread", "lock"):
+        accesses = accesses + of("access", lambda one: one.asked)
+    busy_ps = {
+        "link": (packets + echoes * (1 if token else echo)) * routes.network.times_ps["character"],
+        "bus": buses / routes.network.rings.bus_count,
+        "memory": accesses,
+    }
+    asked, payload = (of(name, lambda one: one.asked) for name in ("packets", "bytes"))
+    return Needed(busy_ps, asked, payload, float(unit.sent().max(initial=0.0)) * symbols)
 
 
-def busy_of(routes: RingRoutes, parts: Sequence[Part]) -> dict[str, Reals]:
-    """Return what :func:`busy_ps` does, of all parts together."""
-    each = [busy_ps(routes, carried, packets) for carried, packets in parts]
-    return {what: np.sum([times[what] for times in each], axis=0) for what in each[0]}
-
-
-def of_plane(plane: Plane, carried: Carried) -> Carried:
-    """Return what one plane carries."""
+def of_plane(plane: Plane, needed: Needed) -> Needed:
+    """Return what one plane needs."""
     switches = slice(plane.first_switch, plane.first_switch + plane.graph.switches)
+    rows: dict[str, slice | Ints] = {"link": plane.links, "bus": switches, "memory": plane.port}
 
-    def alone(flow: Reals, rows: slice | Ints) -> Reals:
+    def alone(flow: Reals, own: slice | Ints) -> Reals:
         found = np.zeros_like(flow)
-        found[rows] = flow[rows]
+        found[own] = flow[own]
         return found
 
-    links, buses = astuple(carried.loads)[:4], astuple(carried.loads)[4:]
-    return Carried(
-        RingLoads(*(alone(flow, plane.links) for flow in links), *(alone(flow, switches) for flow in buses)),
-        alone(carried.asked, plane.port),
-        alone(carried.served, plane.port),
-    )
+    busy_ps = {what: alone(times, rows[what]) for what, times in needed.busy_ps.items()}
+    asked, payload = (alone(flow, plane.port) for flow in (needed.asked, needed.payload))
+    return Needed(busy_ps, asked, payload, needed.unit_symbols)
 
 
-def bound(routes: RingRoutes, parts: Sequence[Part], unit: float) -> dict[str, Any]:
+def bound(routes: RingRoutes, needed: Needed) -> dict[str, Any]:
     """Return the link, bus or memory that is full first, and the throughput at which it is.
 
-    Loads are relative, see :class:`Carried`. ``unit``: from :func:`unit_symbols`.
+    Loads are relative, see :class:`Carried`.
     """
-    busy = busy_of(routes, parts)
+    busy, graph = needed.busy_ps, routes.graph
     name, most_ps = max(
         ((what, float(times.max(initial=0.0))) for what, times in busy.items()), key=lambda pair: pair[1]
     )
     if most_ps <= 0:
         none = ("busiest_link", "load_bound", "accepted_mbytes_per_s_bound", "shared_load_bound")
         return {**dict.fromkeys(none), "load": 0.0}
-    place, graph = int(np.argmax(busy[name])), routes.graph
-    sending = graph.terminal_out_links[np.sum([carried.asked for carried, _ in parts], axis=0) > 0]
-    unit_ps = unit * float(routes.network.times_ps["character"][sending].min())
-    payload = sum(float(carried.asked.sum()) * packets.mean_bytes for carried, packets in parts)
+    sending = graph.terminal_out_links[needed.asked > 0]
+    unit_ps = needed.unit_symbols * float(routes.network.times_ps["character"][sending].min())
     full_at = min(1.0, unit_ps / most_ps)
     return {
-        "busiest_link": names_of(graph, name)[place],
+        "busiest_link": names_of(graph, name)[int(np.argmax(busy[name]))],
         "load": most_ps / unit_ps,
         "load_bound": full_at,
         "shared_load_bound": full_at,
-        "accepted_mbytes_per_s_bound": payload / most_ps * 1e6,
+        "accepted_mbytes_per_s_bound": float(needed.payload.sum()) / most_ps * 1e6,
     }
 
 
@@ -184,29 +231,6 @@ def names_of(graph: Graph, what: str) -> list[str]:
         return graph.link_names
     owners = graph.switch_names if what == "bus" else graph.port_names
     return [f"the {what} of {name}" for name in owners]
-
-
-def busy_ps(routes: RingRoutes, carried: Carried, packets: Packets) -> dict[str, np.ndarray]:
-    """Return the busy time per unit of time, in ps, of every link, of the buses of every switch and of the
-    memory behind every port of a terminal."""
-    tech, loads = routes.technology, carried.loads
-    units = packets.mean(tech.request_symbols), packets.mean(tech.response_symbols)
-    echo = tech.echo_symbols
-    # A token is with one station at a time: a packet keeps all links of its ring.
-    echoes = units if tech.token_symbols else (echo, echo if units[1] else 0.0)
-    symbols = loads.link_time(units[0], echoes[0], units[1], echoes[1])
-    buses = loads.bus_time(*over_bus_ps(tech, packets))
-    access_ps = tech.memory_access_ps + packets.mean(
-        lambda length: tech.memory_block_ps * max(1, -(-round(length) // 64))
-    )
-    accesses = carried.served
-    if tech.transaction in ("nread", "lock"):
-        accesses = accesses + carried.asked
-    return {
-        "link": symbols * routes.network.times_ps["character"],
-        "bus": buses / routes.network.rings.bus_count,
-        "memory": accesses * access_ps,
-    }
 
 
 def over_bus_ps(tech: RingTechnology, packets: Packets) -> tuple[float, float]:
