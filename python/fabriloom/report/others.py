@@ -290,6 +290,6 @@ def _named(names: list[str]) -> Cell:
 
 def _failures(checked: Checked) -> Table:
     """Return every single failure that matters, the worst first."""
-    verdict, head, rows = checked.failure_table()
+    said, head, rows = checked.failure_table()
     cells = [[Cell(cell) for cell in row] for row in rows]
-    return Table("Single failures", head, cells, [False, *[True] * 5, False], f"{verdict}.")
+    return Table("Single failures", head, cells, [False, *[True] * 5, False], said)

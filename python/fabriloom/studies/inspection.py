@@ -250,6 +250,7 @@ class Checked:
         return cls(origin, compiled.graph, found, lines(found), warnings, used, when, failed, leads_to)
 
     def failure_table(self) -> tuple[str, tuple[str, ...], list[list[str]]]:
-        """Return the single failures as a sentence, a head and rows, the worst first."""
+        """Return the single failures as two sentences, a head and rows, the worst first."""
         assert self.failed is not None
-        return failures.verdict(self.failed), failures.HEAD, failures.table(self.failed)
+        said = f"{failures.verdict(self.failed)}. {failures.tables_said(self.failed)}"
+        return said, failures.HEAD, failures.table(self.failed)
