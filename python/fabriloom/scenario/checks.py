@@ -16,6 +16,7 @@ from fabriloom.scenario.sections.routing import (
     AnyRouting,
     DimensionOrder,
     Interval,
+    Lash,
     TrafficClass,
     Ugal,
     Valiant,
@@ -281,7 +282,7 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
         "distribution": bool(routing.distribution),
         "lane_choice": routing.lane_choice not in (None, "any", "destination") and not escapes,
         "traffic_class": any(one.lanes for one in routing.traffic_class or []),
-        "service_levels": routing.service_levels is not None,
+        "service_levels": routing.service_levels is not None or isinstance(routing, Lash),
     }
     for name in (name for name, is_set in in_the_way.items() if is_set):
         what = _NOT_REPLACED.get(name, f'lane_choice = "{routing.lane_choice}"')
