@@ -16,7 +16,7 @@ import pytest
 from fabriloom import _native, curve, load
 from fabriloom.compile import compile
 from fabriloom.page.choices import controls
-from fabriloom.page.recording import names_of, outages, recording
+from fabriloom.page.recording import names_of, outages, recording, tails
 from fabriloom.results.limit import seems_to_keep_up
 from fabriloom.simulate import matched, options_of, rows_of, run
 from page.browser import Browser
@@ -193,6 +193,7 @@ def test_the_player_gets_the_same_packets(name: str, newest: bool, packed: Any, 
         assert found["queues"][source][0] == pytest.approx(created, abs=0.11)
         assert found["queues"][source][1] == pytest.approx(started, abs=0.11)
     assert found["outages"] == outages(compiled, expected)
+    assert {int(link): after for link, after in found["tails"].items()} == tails(compiled, expected)
 
 
 def test_a_page_runs_what_its_sliders_say(packed: Any, wasm: Path, running: Browser, tmp_path: Path) -> None:

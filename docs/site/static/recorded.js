@@ -10,7 +10,7 @@ const ascending = (one, other) => one - other;
 export const recorded = (native, arrays, { names, terminals, rings }, newest) => {
   const { hop_begin_ticks: begin, hop_end_ticks: end, hop_kind: kind, hop_link: link } = native, tick = arrays.tick_ps / 1000;
   const moved = [...kind.keys()].filter((row) => kind[row] < LOST);
-  const { rows, first, last } = shown(native, moved, newest), round = (value, places = 100) => Math.round((value - first) * tick * places) / places;
+  const { rows, first, last } = shown(native, moved, newest, goes(native, arrays, moved, rings)), round = (value, places = 100) => Math.round((value - first) * tick * places) / places;
   const { packet, ends } = packets(native, rows), ended = last === native.end_time_ticks;
   const numbers = new Map(rows.map((row, at) => [`${native.hop_source[row]},${native.hop_started_ticks[row]}`, packet[at]]));
   const among = (what) => [...kind.keys()].filter((row) => kind[row] === what && begin[row] <= last && (what === LOST ? begin : end)[row] >= first);
@@ -22,19 +22,36 @@ export const recorded = (native, arrays, { names, terminals, rings }, newest) =>
     cycle: ended ? [...native.deadlock_links] : [],
     link: rows.map((row) => link[row]), kind: rows.map((row) => kind[row] & 7), bus: rows.map((row) => (kind[row] & BUS ? native.hop_target[row] : -1)),
     begin: rows.map((row) => round(begin[row])), end: rows.map((row) => (end[row] < 0 ? null : round(end[row]))),
-    last: rows.map((row) => Number(arrives(native, arrays, row))),
+    last: rows.map((row) => Number(arrives(native, arrays, row))), tails: rings ? {} : tails(native, arrays, rows, tick),
     packets: ends.map(([source, target, started]) => [names[source], names[target], started * tick]),
     queues: arrays.program_start ? {} : queues(native, moved, names, terminals, first, last, round),
     outages: outages(arrays, first, last, tick),
   };
 };
 
+// Per link into a terminal, the ns from its being free again to the end of the arrival.
+const tails = (native, arrays, rows, tick) =>
+  Object.fromEntries(rows.filter((row) => arrives(native, arrays, row)).map((row) => native.hop_link[row]).map((link) => [link, (arrays.link_arrival_ticks[link] - arrays.link_character_ticks[link]) * tick]));
+
+// Per row, when its packet is no longer behind the link: it has arrived, goes on or is lost.
+const goes = (native, arrays, moved, rings) => {
+  const { hop_begin_ticks: begin, hop_end_ticks: end, hop_kind: kind, hop_source: source, hop_started_ticks: started } = native;
+  const key = (row) => `${source[row]},${started[row]}`, lost = new Set([...kind.keys()].filter((row) => kind[row] === LOST).map(key));
+  const following = new Map(), found = new Map();
+  for (const row of [...moved].sort((one, other) => begin[other] - begin[one] || other - one)) {
+    const own = `${key(row)},${kind[row] & 3}`, over = arrives(native, arrays, row) || source[row] === NOBODY || lost.has(key(row));
+    found.set(row, over ? end[row] : following.get(own) ?? (rings ? -1 : Infinity));
+    following.set(own, begin[row]);
+  }
+  return found;
+};
+
 // The rows that are shown, by their begin, with the first and the last shown tick.
-const shown = (native, moved, newest) => {
+const shown = (native, moved, newest, until) => {
   const { hop_begin_ticks: begin, hop_end_ticks: end } = native;
   let first = 0, last = native.end_time_ticks, rows = moved.filter((row) => begin[row] <= last).sort((one, other) => begin[one] - begin[other] || one - other);
   if (newest && rows.length > MOST_ROWS) first = begin[rows.at(-MOST_ROWS)];
-  rows = first < last ? rows.filter((row) => end[row] < 0 || end[row] >= first) : [];
+  rows = first < last ? rows.filter((row) => end[row] < 0 || end[row] >= first || until.get(row) > first) : [];
   if (!newest && rows.length > MOST_ROWS) {
     last = begin[rows[MOST_ROWS]];
     rows = rows.filter((row) => begin[row] < last);
