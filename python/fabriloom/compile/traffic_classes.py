@@ -101,12 +101,17 @@ def by_level(scenario: Scenario, graph: Graph, table: RouteTable, lanes: int) ->
     levels, given = table.levels, scenario.routing
     assert levels is not None
     beside = {
+        "lanes that the table names itself": table.group_lanes is not None,
+        "layers of lanes": table.layer is not None,
+        "random switches": len(table.via_switch) > 0,
         "lane_choice": getattr(given, "lane_choice", None) not in (None, "any"),
         "traffic classes": bool(_given(scenario)),
         "packet distribution": bool(getattr(given, "distribution", None)),
         "terminals of several ports": graph.several is not None,
     }
-    routing.check_alone(table, beside)
+    for what in (what for what, there in beside.items() if there):
+        message = f"service levels do not go with {what}: leave one of them out"
+        raise routing.RoutingError(message, "service_levels")
     numbers = list(range(levels.count))
     if len(numbers) > lanes:
         has = "one lane" if lanes == 1 else f"{lanes} lanes"

@@ -26,7 +26,7 @@ from .check import (
 )
 from .lanes import ESCAPES, divide, escape_part, halves, in_rings
 from .layers import hops_needed, layers_needed
-from .levels import check_alone, of_level
+from .levels import of_level
 from .planes import ports_together, together
 from .sharing import most_units, shares
 from .table import NONE, OWN, RouteTable, RoutingError, by_class, on_lanes
@@ -51,7 +51,6 @@ __all__ = [
     "by_class",
     "channel_loads",
     "channel_order",
-    "check_alone",
     "dependency_cycle",
     "divide",
     "escape_part",

@@ -15,11 +15,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import units
 from ..topology.graph import Graph
 from .check import reached
 from .native import Core, columns
-from .own_table import fault, rows_of
+from .own_table import fault, numbered, rows_of
 from .table import NONE, Levels, RouteTable, RoutingError, check_size
 from .up_down import shortest_path
 
@@ -34,29 +33,22 @@ def read_levels(graph: Graph, path: str | Path) -> Levels:
     """
     check_size(graph.terminals, graph.terminals, "path")
     names = {name: number for number, name in enumerate([*graph.switch_names, *graph.terminal_names])}
-    lines: dict[tuple[int, int], int] = {}
-    level: dict[tuple[int, int], int] = {}
+    given: dict[tuple[int, int], tuple[int, int]] = {}
     for line, (source, target, word) in rows_of(path, HEADINGS):
-        ends = _vertex(names, line, source, "source"), _vertex(names, line, target, "target")
-        if lines.setdefault(ends, line) != line:
-            raise fault(line, f"this pair was given in line {lines[ends]} already", "source")
+        one = numbered(names, line, source, "source", "terminal or switch")
+        other = numbered(names, line, target, "target", "terminal or switch")
+        if (one, other) in given:
+            before, _ = given[one, other]
+            raise fault(line, f"this pair was given in line {before} already", "source")
         if not (word.isascii() and word.isdecimal() and int(word[:9]) < MOST_LEVELS):
             raise fault(line, f'"{word[:20]}" is no level: write 0 to {MOST_LEVELS - 1}', "level")
-        level[ends] = int(word)
+        given[one, other] = line, int(word)
     found = np.zeros((graph.terminals, graph.terminals), np.uint8)
-    for ends in sorted(level, key=lambda pair: sum(end >= graph.switches for end in pair)):
+    for ends in sorted(given, key=lambda pair: sum(end >= graph.switches for end in pair)):
         rows, columns = (_terminals(graph, end) for end in ends)
-        found[np.ix_(rows, columns)] = level[ends]
+        found[np.ix_(rows, columns)] = given[ends][1]
     each = np.arange(graph.terminals, dtype=np.uint32)
     return Levels(each, each, found)
-
-
-def _vertex(names: dict[str, int], line: int, name: str, column: str) -> int:
-    if name not in names:
-        near = units.nearest(name, list(names))
-        hint = f'; did you mean "{near}"?' if near else ""
-        raise fault(line, f'there is no terminal or switch "{name[:60]}"{hint}', column)
-    return names[name]
 
 
 def _terminals(graph: Graph, vertex: int) -> NDArray[Any]:
@@ -64,18 +56,6 @@ def _terminals(graph: Graph, vertex: int) -> NDArray[Any]:
     if vertex >= graph.switches:
         return np.array([vertex - graph.switches])
     return np.flatnonzero(graph.terminal_entry_switches == vertex)
-
-
-def check_alone(table: RouteTable, given: dict[str, bool]) -> None:
-    """Raise ``RoutingError`` for what chooses lanes besides service levels; ``given``: more, in words."""
-    beside = {
-        "lanes that the table names itself": table.group_lanes is not None,
-        "layers of lanes": table.layer is not None,
-        "random switches": len(table.via_switch) > 0,
-        **given,
-    }
-    for what in (what for what, there in beside.items() if there):
-        raise RoutingError(f"service levels do not go with {what}: leave one of them out", "service_levels")
 
 
 def lash(graph: Graph, spread: str, via: Sequence[int], lanes: int = 1) -> RouteTable:

@@ -12,10 +12,9 @@ from pathlib import Path
 
 import numpy as np
 
-from .. import units
 from ..topology.graph import Graph
 from .check import verify
-from .own_table import fault, rows_of
+from .own_table import fault, numbered, rows_of
 from .routers import ports
 from .table import RouteTable, RoutingError
 
@@ -54,8 +53,8 @@ class _Maker:
 
     def row(self, line: int, source: str, target: str, path: str) -> None:
         """Follow one path."""
-        start = self._terminal(line, source, "source")
-        end = self._terminal(line, target, "target")
+        start = numbered(self.terminals, line, source, "source", "terminal")
+        end = numbered(self.terminals, line, target, "target", "terminal")
         at, graph = int(self.graph.terminal_entry_switches[start]), self.graph
         for place, port in enumerate(self._bytes(line, path), 1):
             if at >= graph.switches:
@@ -82,13 +81,6 @@ class _Maker:
         if at - graph.switches != end:
             name = graph.terminal_names[at - graph.switches]
             raise fault(line, f"the path leads to {name}, not to {target}", "path")
-
-    def _terminal(self, line: int, name: str, column: str) -> int:
-        if name not in self.terminals:
-            near = units.nearest(name, list(self.terminals))
-            hint = f'; did you mean "{near}"?' if near else ""
-            raise fault(line, f'there is no terminal "{name[:60]}"{hint}', column)
-        return self.terminals[name]
 
     def _bytes(self, line: int, path: str) -> list[int]:
         words = path.split()

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import reading
+from .. import reading, units
 from ..reading import ReadError
 from ..topology.graph import Graph
 from . import routers
@@ -170,6 +170,15 @@ def _placed(
 def fault(line: int, message: str, cell: str | None = None) -> RoutingError:
     """Return the error at a line of a table of routes, and at one of its columns."""
     return RoutingError(f"line {line}: {message}", "path", cell=cell)
+
+
+def numbered(names: Mapping[str, int], line: int, name: str, column: str, what: str) -> int:
+    """Return the number of a name in a line of a table. Raises RoutingError with the nearest right one."""
+    if name not in names:
+        near = units.nearest(name, list(names))
+        hint = f'; did you mean "{near}"?' if near else ""
+        raise fault(line, f'there is no {what} "{name[:60]}"{hint}', column)
+    return names[name]
 
 
 def text_at(path: str | Path) -> str:
