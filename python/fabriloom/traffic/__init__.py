@@ -2,10 +2,10 @@
 
 from fabriloom.traffic.build import build, silent
 from fabriloom.traffic.demand import (
-    OWN_LENGTHS,
     Demand,
     Payload,
     demand,
+    given_lengths,
     lengths,
     mean_length,
     sends_evenly,
@@ -15,13 +15,13 @@ from fabriloom.traffic.kinds import TrafficError
 from fabriloom.traffic.pairs import exchanging
 
 __all__ = [
-    "OWN_LENGTHS",
     "Demand",
     "Payload",
     "TrafficError",
     "build",
     "demand",
     "exchanging",
+    "given_lengths",
     "lengths",
     "mean_length",
     "sends_evenly",

@@ -59,18 +59,6 @@ class Demand:
         """Return the listed pairs as columns."""
         return self.source, self.target, self.packets
 
-    def rows_of(self, some: NDArray[np.bool_]) -> Demand:
-        """Return some listed pairs, and nothing that is sent evenly."""
-        payload = None if self.payload is None else self.payload.rows(some)
-        return replace(
-            self,
-            source=self.source[some],
-            target=self.target[some],
-            packets=self.packets[some],
-            even=np.zeros_like(self.even),
-            payload=payload,
-        )
-
     def by_length(self, apiece: float) -> Demand:
         """Return this with a long packet as several, as links are filled; the busiest source sends 1 of them.
 
@@ -268,15 +256,13 @@ def _listed(columns: kinds.Columns) -> Pairs:
     return source, columns["list_target"], np.full(len(source), 1.0 / max(1, rows.max()))
 
 
-OWN_LENGTHS = ("flow_length", "list_length")
-"""Columns of the payloads of flows and of lists, which do without those of the section."""
 _MOST_LENGTHS = 4096
 """Lengths of a range that are counted one by one; of a longer one as many, spread evenly."""
 
 
 def lengths(arrays: kinds.Columns) -> tuple[np.ndarray, np.ndarray]:
     """Return the payloads of packets in bytes, and which part of all packets has each."""
-    if (given := _given_lengths(arrays)) is not None:
+    if (given := given_lengths(arrays)) is not None:
         sizes, share = given
     elif arrays["source_length"][0] == LENGTH.TABLE:
         sizes, share = arrays["length_values"], np.diff(arrays["length_cumulative"], prepend=0.0)
@@ -287,7 +273,7 @@ def lengths(arrays: kinds.Columns) -> tuple[np.ndarray, np.ndarray]:
     return sizes, share / share.sum()
 
 
-def _given_lengths(arrays: kinds.Columns) -> tuple[np.ndarray, np.ndarray] | None:
+def given_lengths(arrays: kinds.Columns) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the payloads of flows or lists in bytes, with how often each is sent; None if there are none."""
     if len(arrays["flow_length"]):
         return arrays["flow_length"], arrays["flow_packets"] / arrays["flow_interval_grains"]
@@ -298,7 +284,7 @@ def _given_lengths(arrays: kinds.Columns) -> tuple[np.ndarray, np.ndarray] | Non
 
 def mean_length(arrays: kinds.Columns) -> tuple[float, float]:
     """Return the mean payload of a packet in bytes and in characters, by flows, lists or tables."""
-    if (given := _given_lengths(arrays)) is None:
+    if (given := given_lengths(arrays)) is None:
         return _usual(arrays) if (arrays["source_arrival"] > 0).any() else (0.0, 0.0)
     sizes, share = given
     return tuple(float(np.average(each, weights=share)) for each in (sizes, _chars(arrays, sizes)))  # type: ignore[return-value]

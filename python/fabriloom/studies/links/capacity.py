@@ -23,7 +23,7 @@ from ...compile.sources import Packets
 from ...results.figures import figures, in_percent
 from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, filled_protocol
-from ...traffic import OWN_LENGTHS
+from ...traffic import given_lengths
 from ..port_loads import spread_evenly
 from .loads import rates as rates_of
 
@@ -240,8 +240,7 @@ def _beside(tried_ps: float, share: float, own_ps: float) -> float:
 
 def _has_own_lengths(compiled: Compiled) -> bool:
     """Whether flows, lists or messages give the lengths of packets."""
-    own = any(len(compiled.arrays[name]) for name in OWN_LENGTHS)
-    return own or compiled.programs is not None
+    return compiled.programs is not None or given_lengths(compiled.arrays) is not None
 
 
 @lru_cache(maxsize=64)

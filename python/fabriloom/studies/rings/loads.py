@@ -16,7 +16,7 @@ from ...routing.rings import RingLoads
 from ...technology import RingTechnology
 from ...topology import Graph
 from ...topology.graph import Plane
-from ...traffic import OWN_LENGTHS, Demand
+from ...traffic import Demand, given_lengths
 from ..port_loads import Ints, Reals, are_alike, by_ports, in_planes
 
 
@@ -119,7 +119,7 @@ def weighed(routes: RingRoutes, compiled: Compiled, demand: Demand) -> Needs:
     mean says nothing of a link that some of them use.
     """
     tech, arrays = routes.technology, compiled.arrays
-    own = any(len(arrays[name]) for name in OWN_LENGTHS)
+    own = given_lengths(arrays) is not None
     if not isinstance(compiled.sources, Sources):
         own, demand = True, compiled.sources.by_packets(arrays)
     payload = demand.payload
