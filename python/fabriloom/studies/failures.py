@@ -52,8 +52,7 @@ def look(
     Args:
         compiled: the network.
         kinds: one of ``KINDS``.
-        reroute: the rule of new tables after each, one of ``routing.AROUND``; None: tables
-            stay.
+        reroute: the rule of new tables after each, one of ``RULES``; None: tables stay.
         progress: called with the finished share.
     """
     if compiled.demand().spread is not None:
@@ -143,11 +142,10 @@ def verdict(found: dict[str, Any]) -> str:
         text = f"{many} none cuts terminals off, but {lossy:,} lose packets that take the wrong way"
     else:
         text = f"{many} none cuts terminals off or loses packets for good"
-    free = (
-        "none can deadlock" if not found["deadlock_count"] else "all can deadlock, as the whole network can"
-    )
-    if found["reroute"] and found["deadlock_count"]:
-        free = f"{found['deadlock_count']:,} can deadlock with their new tables"
+    free = "none can deadlock"
+    if loops := found["deadlock_count"]:
+        whole = "all can deadlock, as the whole network can"
+        free = f"{loops:,} can deadlock with their new tables" if found["reroute"] else whole
     worst = found["failures"][0]
     share = in_percent(worst["delivered_share"])
     return f"{text}; {free}; the worst is {worst['kind']} {worst['name']}: {share} of the traffic arrives"

@@ -4,7 +4,7 @@
 //!
 //! | file | what it does | whose state it is |
 //! |---|---|---|
-//! | [`wheel`] | pending events of links and switches, and timers of programs: near ticks have slots, later ones lists, the far future a heap | one per network of `switched` or `lanes`, and one for all programs; `go_to` and `pop` by `run::network` for `switched`, otherwise by the owner |
+//! | [`wheel`] | pending events of links and switches: near ticks have slots, later ones lists, the far future a heap | one per network of links; `go_to` and `pop` by `run::network` for `switched`, otherwise by the owner |
 //! | [`calendar`] | pending events of rings: buckets of ticks, whose length adapts | one per network of rings; `schedule`, `pop` and `ahead` by `ring` |
 //! | [`slab`] | items with numbers that are reused, and lists through them without allocation | its owner adds and removes |
 //! | [`random`] | independent random numbers: a stream per source, program or group | `streams` gives each family its own; only the owner draws |

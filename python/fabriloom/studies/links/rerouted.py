@@ -36,17 +36,15 @@ class ReroutedWays(LinkWays):
         is_dead = np.zeros(self.graph.links, bool)
         is_dead[dead] = True
         found, loops = list[Any](), False
-        for number, (plane, (graph, table)) in enumerate(
-            zip(self.graph.planes, self.routes.planes, strict=True)
-        ):
+        planes = zip(self.graph.planes, self.routes.planes, self._ways, self._enters, strict=True)
+        for plane, (graph, table), usual, enters in planes:
             gone = is_dead[plane.links]
             if not gone[graph.switch_links].any():
-                found.append(self._ways[number])
+                found.append(usual)
                 continue
             new = self._table(graph, gone)
             loops |= not self.routes.is_free(graph, new)
-            sends = np.ascontiguousarray(self._enters[number].T)
-            found.append(ways_of(graph, _beside(new, table), sends))
+            found.append(ways_of(graph, _beside(new, table), np.ascontiguousarray(enters.T)))
         self.deadlocks += loops
         return found
 
