@@ -117,7 +117,7 @@ fn coarse(net: &Network, view: View<'_>) -> Result<Vec<Vec<u32>>, RouteError> {
     let (links, groups) = (net.links(), view.groups());
     let first = (links + groups) as u32;
     let mut taken = vec![false; groups];
-    for (class, end) in ends(view) {
+    for (class, end) in ends(net, view) {
         if walk.repeats(class, end) {
             continue;
         }
@@ -154,7 +154,7 @@ fn waits(net: &Network, view: View<'_>, many: usize) -> Result<Option<Vec<(u32, 
     let starts = Starts::new(net, view);
     let mut walk = Walk::new(net, view, &targets);
     let mut pairs = Pairs { seen: vec![], different: 0, last: vec![NONE; view.groups()] };
-    for (class, end) in ends(view) {
+    for (class, end) in ends(net, view) {
         // The only difference would be the wait for the link to the terminal, which never waits.
         if walk.repeats(class, end) {
             continue;

@@ -21,7 +21,7 @@ pub fn levels(net: &Network, view: View<'_>, most: u8) -> Result<Option<Vec<u8>>
     let mut found = vec![0; net.switches * columns];
     let mut placed = vec![false; columns];
     let mut finder = Finder::new(net, view);
-    for (class, end) in ends(view) {
+    for (class, end) in ends(net, view) {
         let column = view.column(class) as usize;
         if !std::mem::replace(&mut placed[column], true) {
             for switch in starts.of(net, end) {

@@ -11,11 +11,11 @@ use crate::{NONE, Network, RouteError, View, Word};
 pub enum Traffic<'a> {
     /// Every terminal sends one packet per unit, to any other terminal with equal probability.
     Uniform,
-    /// Packets per unit for given pairs of terminals.
+    /// Packets per unit for given pairs of terminals and aims.
     Pairs {
         /// Per pair: sending terminal.
         source: &'a [u32],
-        /// Per pair: receiving terminal.
+        /// Per pair: receiving terminal, or another aim of it, a place in [`View::terminal_class`].
         target: &'a [u32],
         /// Per pair: packets per unit.
         rate: &'a [f64],
@@ -23,19 +23,26 @@ pub enum Traffic<'a> {
 }
 
 impl Traffic<'_> {
-    fn check(&self, net: &Network) -> Result<(), RouteError> {
-        if let Traffic::Pairs { source, target, rate } = self {
-            if source.len() != target.len() || source.len() != rate.len() {
-                return Err(RouteError::text("every pair needs a source, a target and a rate"));
+    fn check(&self, net: &Network, aims: usize) -> Result<(), RouteError> {
+        let fault = match self {
+            Traffic::Uniform if aims > net.terminals => "with several ways to a terminal, name the pairs",
+            Traffic::Pairs { source, target, rate }
+                if source.len() != target.len() || source.len() != rate.len() =>
+            {
+                "every pair needs a source, a target and a rate"
             }
-            if source.iter().chain(*target).any(|&terminal| terminal as usize >= net.terminals) {
-                return Err(RouteError::text("a pair names a terminal that does not exist"));
+            Traffic::Pairs { source, target, .. }
+                if source.iter().any(|&terminal| terminal as usize >= net.terminals)
+                    || target.iter().any(|&aim| aim as usize >= aims) =>
+            {
+                "a pair names a terminal that does not exist"
             }
-            if rate.iter().any(|&rate| !(rate.is_finite() && rate >= 0.0)) {
-                return Err(RouteError::text("a rate must be a number of at least 0"));
+            Traffic::Pairs { rate, .. } if rate.iter().any(|&rate| !(rate.is_finite() && rate >= 0.0)) => {
+                "a rate must be a number of at least 0"
             }
-        }
-        Ok(())
+            _ => return Ok(()),
+        };
+        Err(RouteError::text(fault))
     }
 
     /// Returns, per terminal, the packets per unit that it sends.
@@ -83,7 +90,7 @@ pub fn loads(
     sharing: Sharing<'_>,
 ) -> Result<Vec<f64>, RouteError> {
     view.check(net)?;
-    traffic.check(net)?;
+    traffic.check(net, view.terminal_class.len())?;
     sharing.check(net)?;
     if net.switches == 0 {
         return Ok(over_one_cable(net, traffic));
@@ -109,7 +116,7 @@ pub fn loads(
     let mut flow = vec![0.0; net.switches];
     let mut spill = Spill::new(net, view, &targets, sharing);
     let vias = view.via_switch.len() as f64;
-    for (class, end) in ends(view) {
+    for (aim, (class, end)) in (0u32..).zip(ends(net, view)) {
         // Packets with the same paths are added and followed once.
         if !walk.repeats(class, end) {
             spill.all(&walk, &mut flow);
@@ -118,7 +125,7 @@ pub fn loads(
         match end {
             End::Via(_) => (0..net.switches).for_each(|s| flow[s] += sent_at[s] / vias),
             End::Terminal(terminal) => {
-                let total = origins.add(terminal, &mut flow, view.via_switch.is_empty());
+                let total = origins.add((aim, terminal), &mut flow, view.via_switch.is_empty());
                 spill.load[net.terminal_in[terminal as usize] as usize] += total;
                 view.via_switch.iter().for_each(|&s| flow[s as usize] += total / vias);
             }
@@ -239,8 +246,8 @@ struct Origins<'a> {
 }
 
 impl Origins<'_> {
-    /// Adds the packets for a terminal where they start, if `direct`; returns their sum. Terminals must be in order.
-    fn add(&mut self, terminal: u32, flow: &mut [f64], direct: bool) -> f64 {
+    /// Adds the packets with an aim where they start, if `direct`; returns their sum. Aims must be in order.
+    fn add(&mut self, (aim, terminal): (u32, u32), flow: &mut [f64], direct: bool) -> f64 {
         match self.traffic {
             Traffic::Uniform if self.net.terminals < 2 => 0.0,
             Traffic::Uniform if !direct => 1.0,
@@ -252,9 +259,7 @@ impl Origins<'_> {
             }
             Traffic::Pairs { source, target, rate } => {
                 let mut total = 0.0;
-                while let Some(&pair) =
-                    self.sorted.get(self.next).filter(|&&p| target[p as usize] == terminal)
-                {
+                while let Some(&pair) = self.sorted.get(self.next).filter(|&&p| target[p as usize] == aim) {
                     let pair = pair as usize;
                     if direct {
                         flow[self.net.entry(source[pair]) as usize] += rate[pair];
@@ -268,7 +273,7 @@ impl Origins<'_> {
     }
 }
 
-/// Returns the links from one terminal to another, always the first of a group, through `via` (its index in the list of
+/// Returns the links from one terminal to the terminal of an aim, always the first of a group, through `via` (its index in the list of
 /// intermediates) if given.
 pub fn path(
     net: &Network,
@@ -278,16 +283,17 @@ pub fn path(
     via: Option<u32>,
 ) -> Result<Vec<u32>, RouteError> {
     view.check(net)?;
-    let number = |terminal: u32| (terminal as usize) < net.terminals;
-    if !number(from) || !number(to) || via.is_some_and(|via| via as usize >= view.via_switch.len()) {
+    let known = (from as usize) < net.terminals && (to as usize) < view.terminal_class.len();
+    if !known || via.is_some_and(|via| via as usize >= view.via_switch.len()) {
         return Err(RouteError::text("there is no such terminal or intermediate"));
     }
     let mut links = vec![net.terminal_out[from as usize]];
+    let end = net.switches as u32 + to % net.terminals as u32;
     if let Some(via) = via {
         let end = view.via_switch[via as usize];
         follow(net, view, view.via_class[via as usize], end, &mut links)?;
     }
-    follow(net, view, view.terminal_class[to as usize], net.switches as u32 + to, &mut links)?;
+    follow(net, view, view.terminal_class[to as usize], end, &mut links)?;
     Ok(links)
 }
 

@@ -58,7 +58,10 @@ fn homes(
     let home = |terminal: u32| net.link_target[net.terminal_out[terminal as usize] as usize];
     match pairs {
         Some((source, target)) => {
-            if source.iter().chain(target).any(|&one| one as usize >= net.terminals) {
+            let aims = view.terminal_class.len();
+            let known = source.iter().all(|&one| (one as usize) < net.terminals)
+                && target.iter().all(|&aim| (aim as usize) < aims);
+            if !known {
                 return Err(RouteError::text("a pair names a terminal that does not exist"));
             }
             for (&source, &target) in source.iter().zip(target) {

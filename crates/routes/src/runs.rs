@@ -49,7 +49,7 @@ pub(crate) struct Runs<'a> {
 impl<'a> Runs<'a> {
     pub(crate) fn new(net: &'a Network, view: View<'a>, targets: &'a Targets) -> Option<Self> {
         let columns = view.columns(net);
-        if columns == 0 {
+        if columns == 0 || view.terminal_class.len() > net.terminals {
             return None;
         }
         let mut terminal = vec![NONE; columns];

@@ -22,7 +22,7 @@ pub struct View<'a> {
     pub class_exit: &'a [u32],
     /// Number of classes.
     pub classes: usize,
-    /// Per terminal: its class.
+    /// Per terminal: its class; then again per terminal, for packets by other ways. A place in it is the aim of a packet.
     pub terminal_class: &'a [u32],
     /// Possible intermediate switches.
     pub via_switch: &'a [u32],
@@ -123,7 +123,9 @@ impl<'a> View<'a> {
         if self.class_column.iter().any(|&column| column as usize >= self.columns(net)) {
             return fail("class_column names a column that does not exist");
         }
-        if self.terminal_class.len() != net.terminals || self.via_class.len() != self.via_switch.len() {
+        let aims = self.terminal_class.len();
+        let is_whole = aims >= net.terminals && aims.is_multiple_of(net.terminals.max(1));
+        if !is_whole || self.via_class.len() != self.via_switch.len() {
             return fail("terminal_class and via_class need one entry per terminal and per intermediate");
         }
         if self.terminal_class.iter().chain(self.via_class).any(|&class| class as usize >= self.classes) {

@@ -221,10 +221,11 @@ impl<'a> Walk<'a> {
     }
 }
 
-/// Returns every class with its end, terminals first.
-pub(crate) fn ends(view: View<'_>) -> impl Iterator<Item = (u32, End)> {
+/// Returns every class with its end, terminals first, in the order of aims.
+pub(crate) fn ends<'a>(net: &Network, view: View<'a>) -> impl Iterator<Item = (u32, End)> + use<'a> {
+    let terminals = 0..net.terminals as u32;
     let terminals =
-        (0u32..).zip(view.terminal_class).map(|(terminal, &class)| (class, End::Terminal(terminal)));
+        terminals.cycle().zip(view.terminal_class).map(|(terminal, &class)| (class, End::Terminal(terminal)));
     terminals
         .chain(view.via_class.iter().zip(view.via_switch).map(|(&class, &switch)| (class, End::Via(switch))))
 }
@@ -266,7 +267,7 @@ pub fn verify(net: &Network, view: View<'_>) -> Result<(), RouteError> {
     let targets = view.targets(net);
     let starts = Starts::new(net, view);
     let mut walk = Walk::new(net, view, &targets);
-    for (class, end) in ends(view) {
+    for (class, end) in ends(net, view) {
         if !walk.repeats(class, end) {
             walk.run(class, end, starts.of(net, end))?;
         }

@@ -19,7 +19,8 @@ pub struct Ways {
     switches: usize,
     /// Per switch: whether terminals send to it.
     enters: Vec<bool>,
-    terminal_class: Vec<u32>,
+    /// Per class: the terminal that it leads to, or [`NONE`].
+    terminal: Vec<u32>,
     groups: Alive,
     columns: Vec<Column>,
     /// Per row, that is a switch of a column: the switch, each after all that it may send to.
@@ -180,7 +181,7 @@ impl Ways {
         let mut made = Self {
             switches: net.switches,
             enters: (0..net.switches as u32).map(|switch| net.senders(switch) > 0).collect(),
-            terminal_class: view.terminal_class.to_vec(),
+            terminal: vec![NONE; view.classes],
             groups: Alive::new(net, view),
             columns: vec![],
             switch: vec![],
@@ -219,7 +220,8 @@ impl Ways {
         let (targets, starts) = (view.targets(net), Starts::new(net, view));
         let mut walk = Walk::new(net, view, &targets);
         let mut known = vec![NONE; view.columns(net)];
-        for (terminal, &class) in (0u32..).zip(view.terminal_class) {
+        for (terminal, &class) in (0..net.terminals as u32).cycle().zip(view.terminal_class) {
+            self.terminal[class as usize] = terminal;
             let (home, end) = (net.home(terminal), End::Terminal(terminal));
             let own = view.is_shared() && view.cell(net, home, view.column(class)) == OWN;
             if own {
@@ -363,7 +365,7 @@ impl Ways {
     fn lost_at(&self, row: usize, class: u32, lost: &[f64]) -> f64 {
         let at = |vertex: usize| match vertex.checked_sub(self.switches) {
             None => lost[vertex],
-            Some(terminal) => f64::from(u8::from(self.terminal_class[terminal] != class)),
+            Some(terminal) => f64::from(u8::from(self.terminal[class as usize] as usize != terminal)),
         };
         let group = self.group[row];
         if group == NONE { 0.0 } else { self.groups.lost(group, at) }
@@ -385,10 +387,8 @@ impl Ways {
         for &class in classes {
             let (exit, mut behind) = (self.exit[class as usize], 0.0);
             if exit != NONE {
-                let other = |vertex: usize| {
-                    vertex < self.switches || self.terminal_class[vertex - self.switches] != class
-                };
-                behind = self.groups.lost(exit, |vertex| f64::from(u8::from(other(vertex))));
+                let own = self.switches + self.terminal[class as usize] as usize;
+                behind = self.groups.lost(exit, |vertex| f64::from(u8::from(vertex != own)));
                 if comes {
                     if last.0 == NONE || !self.sends_alike(last.0, class, changes.switches) {
                         let sends = &self.sends[class as usize * self.switches..][..self.switches];

@@ -154,6 +154,12 @@ class Network:
         self.columns = len(self.route) // max(1, self.switches)
         self.column, self.exit = arrays["class_column"], arrays["class_exit"]
         self.terminal_class = arrays["terminal_class"].astype(np.int64).tolist()
+        self.pairs = [
+            arrays[name].astype(np.int64)
+            for name in ("class_between", "port_class_from", "port_class_to", "class_headers")
+        ]
+        """The class of each pair, with the first place of each sender and that of each target behind it, and
+        what a class adds to that of a target."""
         start, links = arrays["group_start"].astype(np.int64), arrays["group_links"].astype(np.int64)
         self.groups = [tuple(links[a:b].tolist()) for a, b in pairwise(start.tolist())]
         self.draws = len(arrays["group_parts"]) > 0
@@ -166,6 +172,9 @@ class Network:
         found: Way = {NONE: (first,)}
         todo, seen = [first], {first}
         column = self.terminal_class[flow.last]
+        between, rows, places, added = self.pairs
+        if len(between):
+            column += int(added[between[rows[flow.first] + places[flow.last]]])
         while todo:
             link = todo.pop()
             switch = self.target[link]

@@ -37,20 +37,18 @@ class Addresses:
 
     entry: NDArray[np.int64]
     """Per terminal: the switch that it sends to."""
-    terminal_class: NDArray[np.int64]
-    """Per terminal: its class in the routing table."""
+    table: RouteTable | None
+    """The routing table."""
 
     def of(self, source: Any, target: Any) -> NDArray[np.int64]:
         """Return the number of address bytes with which packets start, per pair of source and target."""
         source, target = np.asarray(source, np.int64), np.asarray(target, np.int64)
-        if not len(self.deletes):
+        if self.table is None:
             return np.zeros(np.broadcast(source, target).shape, np.int64)
-        return self.left[self.entry[source], self.terminal_class[target]]
+        return self.left[self.entry[source], self.table.classes_between(source, target)]
 
 
-NO_ADDRESSES = Addresses(
-    np.zeros(0, np.uint8), np.zeros((0, 0), np.int64), np.zeros(0, np.int64), np.zeros(0, np.int64)
-)
+NO_ADDRESSES = Addresses(np.zeros(0, np.uint8), np.zeros((0, 0), np.int64), np.zeros(0, np.int64), None)
 """No link deletes anything."""
 
 
@@ -75,7 +73,7 @@ def addresses_of(scenario: Scenario, graph: Graph, tech: Technology, table: Rout
         deletes.astype(np.uint8),
         _left(scenario, graph, table, deletes),
         np.asarray(graph.terminal_entry_switches, np.int64),
-        np.asarray(table.terminal_class, np.int64),
+        table,
     )
 
 
@@ -148,7 +146,7 @@ def _left(
         others = behind(np.minimum(first + more, start[group + 1] - 1))
         if (others != left).any():
             switch, at = (int(where[0]) for where in np.nonzero(others != left))
-            terminal = int(np.flatnonzero(np.asarray(table.terminal_class) == at)[0])
+            terminal = int(np.flatnonzero(table.terminal_class == at)[0]) % graph.terminals
             ends = f"{graph.switch_names[switch]} to {graph.terminal_names[terminal]}"
             message = f"{int(left[switch, at])} bytes of the address are deleted on one way from {ends} and "
             message += f"{int(others[switch, at])} on another: no address fits both"

@@ -29,7 +29,7 @@ from .deadlock import Pairs, ports_of
 from .drawn import ONE_EACH, parts_of, sources_in_a_row, without_parts
 from .own_sizes import coded, narrowed, promised, slots_by_chance
 from .schedule import check_schedule
-from .traffic_classes import by_level, class_columns
+from .traffic_classes import by_pair, class_columns
 
 if TYPE_CHECKING:
     from ..programs import Programs
@@ -52,15 +52,17 @@ class LinkRoutes:
             """Tables that replace ``lane_table`` after faults, by the set of dead links."""
             self.after_planes: dict[frozenset[int], list[RouteTable]] = {}
             """The same tables of each plane, not divided by lanes."""
+            by_source = parameters.get("addressing") == "path" or self.technology.in_flits
             for name in _ELSEWHERE:
                 parameters.pop(name, None)
             lanes = self.technology.lanes
             layers = 1 if parameters.get("service_levels") else self.layers
             parameters["lanes"] = lanes if scenario.routing.kind == "table" else layers
+            if scenario.routing.kind == "paths":
+                parameters["by_source"] = by_source
             self.planes = _planes(graph, parameters)
             """Per plane of the graph: its graph and table."""
-            if self.planes[0][1].levels is not None:
-                self.classes = by_level(scenario, graph, self.planes[0][1], lanes)
+            self.classes = by_pair(scenario, graph, self.planes[0][1], lanes) or self.classes
             self._escape: dict[int, RouteTable] = {}
             """Tables of escape lanes, by the table of the other lanes."""
             if self.lane_choice in routing.ESCAPES:
@@ -454,7 +456,7 @@ def _route_columns(table: RouteTable) -> Arrays:
         "group_switch": u32(table.group_switch),
         "group_start": u32(table.group_start),
         "group_links": u32(table.group_links),
-        "terminal_class": u32(table.terminal_class),
+        "terminal_class": u32(table.terminal_class[: table.terminals]),
         **entry_columns(table),
     }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..routing import NONE, RouteTable
 from ..scenario import Scenario
 from ..topology import Graph
@@ -49,7 +51,7 @@ def _links(graph: Graph, table: RouteTable, source: int, target: int) -> set[int
     """Return all links that packets from one terminal to another may take."""
     todo = [int(graph.terminal_out_links[source])]
     found = set(todo)
-    column = int(table.terminal_class[target])
+    column = int(table.classes_between(np.array(source), np.array(target)))
     while todo:
         switch = int(graph.link_target[todo.pop()])
         if switch >= graph.switches:

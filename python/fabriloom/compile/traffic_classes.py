@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import routing, units
-from ..routing.table import Levels, RouteTable
+from ..routing.table import ByPair, RouteTable
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import RingTechnology, Technology
@@ -43,8 +43,10 @@ class TrafficClasses:
     classes have no ports."""
     halves: tuple[int, ...] = ()
     """The senders of each class, if these choose lanes: see :func:`fabriloom.routing.halves`."""
-    levels: Levels | None = None
+    levels: ByPair | None = None
     """The class of each pair, if they are service levels: then none is named."""
+    by_source: ByPair | None = None
+    """The way of each pair, if a target has several: then none is named."""
 
     @property
     def named(self) -> int:
@@ -96,10 +98,23 @@ def no_classes(graph: Graph, lanes: int = 1) -> TrafficClasses:
     return TrafficClasses(none, none, [list(range(lanes))], [0], None)
 
 
-def by_level(scenario: Scenario, graph: Graph, table: RouteTable, lanes: int) -> TrafficClasses:
-    """Return a class for each service level, with the lane of its number. Raises RoutingError."""
-    levels, given = table.levels, scenario.routing
-    assert levels is not None
+def by_pair(scenario: Scenario, graph: Graph, table: RouteTable, lanes: int) -> TrafficClasses | None:
+    """Return a class for each service level, with the lane of its number, or for each way to a target; None
+    if a table has neither. Raises RoutingError.
+    """
+    levels, by_source = table.levels, table.by_source
+    if levels is not None:
+        _check_alone(scenario, graph, table, "service levels", "service_levels")
+        return _by_level(graph, levels, lanes)
+    if by_source is not None:
+        _check_alone(scenario, graph, table, "paths that meet and part again", "path")
+        return replace(no_classes(graph, lanes), by_source=by_source)
+    return None
+
+
+def _check_alone(scenario: Scenario, graph: Graph, table: RouteTable, what: str, parameter: str) -> None:
+    """Raise RoutingError for what does not go with classes by pair."""
+    given = scenario.routing
     beside = {
         "lanes that the table names itself": table.group_lanes is not None,
         "layers of lanes": table.layer is not None,
@@ -108,10 +123,14 @@ def by_level(scenario: Scenario, graph: Graph, table: RouteTable, lanes: int) ->
         "traffic classes": bool(_given(scenario)),
         "packet distribution": bool(getattr(given, "distribution", None)),
         "terminals of several ports": graph.several is not None,
+        "tables after a fault": bool(getattr(given, "after_fault", None)),
+        "paths that meet and part again": parameter != "path" and table.by_source is not None,
     }
-    for what in (what for what, there in beside.items() if there):
-        message = f"service levels do not go with {what}: leave one of them out"
-        raise routing.RoutingError(message, "service_levels")
+    for other in (other for other, there in beside.items() if there):
+        raise routing.RoutingError(f"{what} do not go with {other}: leave one of them out", parameter)
+
+
+def _by_level(graph: Graph, levels: ByPair, lanes: int) -> TrafficClasses:
     numbers = list(range(levels.count))
     if len(numbers) > lanes:
         has = "one lane" if lanes == 1 else f"{lanes} lanes"
@@ -160,13 +179,14 @@ def _given(scenario: Scenario) -> list[Any]:
 
 def class_columns(classes: TrafficClasses, graph: Graph, headers: int) -> Arrays:
     """Return the engine's columns; ``headers``: number of routing classes of each set of lanes."""
-    if classes.levels is not None:
-        width = classes.levels.of.shape[1]
+    pair = classes.levels or classes.by_source
+    if pair is not None:
+        headers = headers if classes.levels is not None else headers // pair.count
         return {
-            "port_class_from": u32(classes.levels.row.astype(np.int64) * width),
-            "port_class_to": u32(classes.levels.column),
-            "class_between": classes.levels.of.ravel(),
-            "class_headers": u32([place * headers for place in classes.lanes_of]),
+            "port_class_from": u32(pair.row.astype(np.int64) * pair.of.shape[1]),
+            "port_class_to": u32(pair.column),
+            "class_between": pair.of.ravel(),
+            "class_headers": u32(np.arange(pair.count) * headers),
         }
     if not classes.named:
         return {}

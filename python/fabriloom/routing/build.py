@@ -101,6 +101,7 @@ def build(
     spread_seed: int | None = None,
     lanes: int = 1,
     service_levels: Mapping[str, Any] | None = None,
+    by_source: bool = False,
     **parameters: Any,
 ) -> RouteTable:
     """Build the routing table of a graph.
@@ -117,6 +118,7 @@ def build(
     * ``universal``: packets first go to a random intermediate switch, see ``intermediates``.
     * ``lanes``: lanes per link of which packets may wait for one without keeping the others from moving.
     * ``service_levels``: ``{"path": FILE}``, the lanes of packets by source and target, see ``read_levels``.
+    * ``by_source``: senders know the paths of their packets ("paths").
     * ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*, minimal-layers,
       valiant, ugal), ``threshold`` (ugal), ``count`` (hops), ``next_hops`` (shortest-path), ``path`` (table,
       paths), ``of`` (interval). None means not given.
@@ -142,7 +144,7 @@ def build(
     if kind == "table":
         table = _own(graph, adaptive, universal, {**given, "lanes": lanes})
     elif kind == "paths":
-        table = _paths(graph, universal, given)
+        table = _paths(graph, universal, {**given, "by_source": by_source})
     else:
         if kind in DRAWN and graph.switches < 2:
             raise RoutingError(f"{kind} goes by way of another switch, and there is only one", "kind")

@@ -28,7 +28,7 @@ def verify(graph: Graph, table: RouteTable) -> None:
         RoutingError: with the destination, and the switches on the path to the loop, the dead end or the
             wrong terminal.
     """
-    Core(graph).verify(columns(table))
+    _met(graph, table).verify(columns(table))
 
 
 def proved(graph: Graph, table: RouteTable, lanes: int = 1) -> bool:
@@ -41,6 +41,11 @@ def proved(graph: Graph, table: RouteTable, lanes: int = 1) -> bool:
 
 def _core(graph: Graph, table: RouteTable) -> Core:
     return Core(graph, entered=table.entered, rings=table.ring_of)
+
+
+def _met(graph: Graph, table: RouteTable, parameter: str = "kind") -> Core:
+    """Return a core in which all send; of a table of several ways, those alone whose packets it knows."""
+    return Core(graph, parameter, table.entered if table.by_source is not None else "by-senders")
 
 
 def dependency_cycle(
@@ -71,7 +76,7 @@ def phases_cycle(
     nothing on a link that is ``dead`` with the newest. ``pairs``: source and target terminals of packets;
     without them any sends to any. See :func:`dependency_cycle`.
     """
-    ends = None if pairs is None else (numbers(pairs[0]), numbers(pairs[1]))
+    ends = None if pairs is None else (numbers(pairs[0]), numbers(tables[0].aims(*pairs)))
     gone = [np.add.outer(one * lanes, np.arange(lanes)) for one in dead]
     views = [columns(table) for table in tables]
     return Core(graph).phases_cycle(views, [numbers(one) for one in gone], lanes, ends)
@@ -112,8 +117,15 @@ def channel_loads(
         around = replace(table, threshold=None)
         straight = replace(around, via_switch=table.via_switch[:0], via_class=table.via_class[:0])
         return _least(*(channel_loads(graph, one, weights, even, lengths) for one in (straight, around)))
+    if table.by_source is not None and (even is not None or weights is None):
+        each = np.ones(graph.terminals) if even is None else even
+        loads = channel_loads(graph, table, _evenly(each), None, lengths)
+        return loads if weights is None else loads + channel_loads(graph, table, weights, None, lengths)
     if even is None:
-        return Core(graph, "weights").loads(columns(table), pairs(graph, weights), lengths)
+        ends = pairs(graph, weights)
+        if ends is not None:
+            ends = ends[0], numbers(table.aims(ends[0], ends[1])), ends[2]
+        return _met(graph, table, "weights").loads(columns(table), ends, lengths)
     from .even import even_loads
 
     loads = even_loads(graph, table, even, lengths)
@@ -132,7 +144,7 @@ def ways_of(graph: Graph, table: RouteTable, sends: NDArray[np.float64]) -> Any:
     lost share where packets are lost, and packets per link but those that leave terminals. It follows what
     these touch; ``whole``: everything, with the same result.
     """
-    return Core(graph).ways(columns(table), sends.ravel())
+    return _met(graph, table).ways(columns(table), sends.ravel())
 
 
 def _least(one: NDArray[np.float64], other: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -174,6 +186,12 @@ def pairs(graph: Graph, weights: Weights | None) -> tuple[Any, Any, Any] | None:
     return numbers(source), numbers(target), np.ascontiguousarray(rate, np.float64).ravel()
 
 
+def _evenly(each: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return what each terminal sends to each other, if it sends that much in total."""
+    count = len(each)
+    return np.repeat(each[:, None] / max(1, count - 1), count, axis=1) * (1 - np.eye(count))
+
+
 def mean_hops(graph: Graph, table: RouteTable, weights: Weights | None = None) -> float:
     """Return the mean number of links on a packet's path, including those of terminals."""
     return mean_way(graph, channel_loads(graph, table, weights))
@@ -193,7 +211,8 @@ def path(
     ``via``: index in ``table.via_switch`` of an intermediate switch. Raises ``RoutingError`` if the table has
     no path.
     """
-    return Core(graph, None).path(columns(table), source_terminal, target_terminal, via)
+    aim = int(table.aims(np.array(source_terminal), np.array(target_terminal)))
+    return Core(graph, None).path(columns(table), source_terminal, aim, via)
 
 
 def certificate(graph: Graph, table: RouteTable, lanes: int = 1) -> dict[str, Any] | None:
@@ -201,8 +220,9 @@ def certificate(graph: Graph, table: RouteTable, lanes: int = 1) -> dict[str, An
 
     Ready for JSON: ``links`` has source and target vertex of each link, ``routes`` the channels by switch and
     terminal, then by switch and intermediate switch, ``order`` the channels in which every packet takes them.
-    Channels are pairs of link and lane. Routes that no packet takes are left out. ``rings``, if the table has
-    any: for each that is in the order by one channel, the channels of its hops.
+    Channels are pairs of link and lane. Routes that no packet takes are left out. Further ways to terminals
+    are destinations behind all vertices. ``rings``, if the table has any: for each that is in the order by
+    one channel, the channels of its hops.
     """
     order = channel_order(graph, table, lanes)
     if order is None:
@@ -210,7 +230,7 @@ def certificate(graph: Graph, table: RouteTable, lanes: int = 1) -> dict[str, An
     link, lane = np.divmod(table.group_links.astype(np.int64), lanes)
     channels = np.stack([link, lane], axis=1).tolist()
     start = table.group_start.tolist()
-    goals = [*range(graph.switches, graph.switches + graph.terminals), *table.via_switch.tolist()]
+    goals = [*(graph.switches + np.arange(len(table.terminal_class))).tolist(), *table.via_switch.tolist()]
     routes = []
     taken = np.where(_taken(graph, table, lanes), table.route, NONE)
     for switch, row in enumerate(taken[:, np.concatenate([table.terminal_class, table.via_class])]):

@@ -19,14 +19,14 @@ from ..topology.graph import Graph
 from .check import reached
 from .native import Core, columns
 from .own_table import fault, numbered, rows_of
-from .table import NONE, Levels, RouteTable, RoutingError, check_size
+from .table import NONE, ByPair, RouteTable, RoutingError, check_size
 from .up_down import shortest_path
 
 HEADINGS = ["source", "target", "level"]
 MOST_LEVELS = 16
 
 
-def read_levels(graph: Graph, path: str | Path) -> Levels:
+def read_levels(graph: Graph, path: str | Path) -> ByPair:
     """Read a CSV file with the columns source, target and level; other pairs have level 0.
 
     A switch stands for its terminals, and rows of terminals go before. Raises ``RoutingError`` with the line.
@@ -48,7 +48,7 @@ def read_levels(graph: Graph, path: str | Path) -> Levels:
         rows, columns = (_terminals(graph, end) for end in ends)
         found[np.ix_(rows, columns)] = given[ends][1]
     each = np.arange(graph.terminals, dtype=np.uint32)
-    return Levels(each, each, found)
+    return ByPair(each, each, found)
 
 
 def _terminals(graph: Graph, vertex: int) -> NDArray[Any]:
@@ -88,7 +88,7 @@ def _with_levels(graph: Graph, table: RouteTable, found: NDArray[np.uint8], lane
     )
     count = int(level.max(initial=0)) + 1
     level = _divided(level, pairs, lanes)
-    levels = Levels(home.astype(np.uint32), column.astype(np.uint32), level)
+    levels = ByPair(home.astype(np.uint32), column.astype(np.uint32), level)
     over = f", on {levels.count} lanes" if levels.count > count else ""
     note = f"minimal paths on {count} service level{'s' if count > 1 else ''}{over}"
     return replace(table, levels=levels, kind="lash", note=note)

@@ -87,23 +87,23 @@ class Runs:
 
 
 @dataclass(frozen=True)
-class Levels:
-    """Service levels: packets of a level have one lane of every link, that with its number."""
+class ByPair:
+    """A small number for each pair of sender and target, such as a service level."""
 
     row: NDArray[np.uint32]
     """Per terminal: its row of ``of``, as a sender."""
     column: NDArray[np.uint32]
     """Per terminal: its column, as a target."""
     of: NDArray[np.uint8]
-    """Level by row and column."""
+    """The number by row and column."""
 
     @property
     def count(self) -> int:
-        """Number of levels."""
+        """How many numbers there are, 0 to the largest."""
         return int(self.of.max(initial=0)) + 1
 
     def between(self, source: NDArray[Any], target: NDArray[Any]) -> NDArray[np.uint8]:
-        """Return the levels of packets from terminals to others."""
+        """Return the numbers of packets from terminals to others."""
         return self.of[self.row[source], self.column[target]]
 
 
@@ -121,7 +121,7 @@ class RouteTable:
     """Group * 2 + (1 if the front header is deleted on output), or ``NONE``; shape (switches, classes), or
     (switches, columns) where classes share columns, or (runs,)."""
     terminal_class: NDArray[np.uint32]
-    """Per terminal: class of the header that leads to it."""
+    """Per terminal: class of the header that leads to it; then again per terminal for each further way."""
     via_switch: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
     """Switches that universal routing may choose; empty: no universal routing."""
     via_class: NDArray[np.uint32] = field(default_factory=lambda: np.zeros(0, np.uint32))
@@ -139,8 +139,10 @@ class RouteTable:
     before a packet goes there; None: every packet goes."""
     entered: Literal["by-senders", "anywhere", "where-known"] = "by-senders"
     """Where packets come into it: where terminals send, at any switch, or where it has an entry for them."""
-    levels: Levels | None = None
-    """The lanes of packets by sender and target; None: these say nothing."""
+    levels: ByPair | None = None
+    """Service levels: packets of a level have the lane of its number on every link; None: there are none."""
+    by_source: ByPair | None = None
+    """Which way to its target a packet takes, if senders have several; None: each target has one."""
     ring_of: NDArray[np.uint32] | None = None
     """Per link: its one-way ring, into which packets come only where a place stays free, or ``NONE``."""
     kind: str = ""
@@ -157,6 +159,21 @@ class RouteTable:
     def classes(self) -> int:
         """Number of classes."""
         return self.rows.shape[1] if self.shared is None else len(self.shared.column)
+
+    @property
+    def terminals(self) -> int:
+        """Number of terminals, or of ports."""
+        return len(self.terminal_class) // (1 if self.by_source is None else self.by_source.count)
+
+    def aims(self, source: NDArray[Any], target: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the places in ``terminal_class`` of packets from terminals to others."""
+        if self.by_source is None:
+            return np.broadcast_to(target, np.broadcast_shapes(np.shape(source), np.shape(target)))
+        return target + self.by_source.between(source, target) * np.int64(self.terminals)
+
+    def classes_between(self, source: NDArray[Any], target: NDArray[Any]) -> NDArray[np.uint32]:
+        """Return the classes of packets from terminals to others."""
+        return self.terminal_class[self.aims(source, target)]
 
     @property
     def cells(self) -> int:

@@ -71,16 +71,17 @@ def _files(compiled: Compiled) -> dict[str, str]:
     first = {port for port, priority in enumerate(compiled.arrays["port_priority"]) if priority}
     for plane, (graph, table), pairs in planes:
         high = {at for at, port in enumerate(plane.port.tolist()) if port in first}
-        tables = routers.routers(graph, table, high, compiled.routes.distributions, last)
         alone = len(compiled.graph.planes) == 1
         head = "" if alone else f"{plane.name}-"
         whose = about if alone else f"{about}, plane {plane.name}"
-        found |= {
-            f"{head}routing.csv": routers.as_csv(tables),
-            **({f"{head}routing.c": routers.as_c(tables, whose)} if routers.fits_masks(tables) else {}),
-            **({f"{head}paths.csv": routers.paths_as_csv(graph, table, pairs)} if pairs else {}),
-            **_dumps(compiled, head, graph, table),
-        }
+        if pairs:
+            found[f"{head}paths.csv"] = routers.paths_as_csv(graph, table, pairs)
+        if table.by_source is None:  # else no router knows the way
+            tables = routers.routers(graph, table, high, compiled.routes.distributions, last)
+            found[f"{head}routing.csv"] = routers.as_csv(tables)
+            if routers.fits_masks(tables):
+                found[f"{head}routing.c"] = routers.as_c(tables, whose)
+            found |= _dumps(compiled, head, graph, table)
         if not of_cables:
             found |= _networks(head, graph) | written.files(graph, compiled.arrays, compiled.tick_ps)
     return found | (_networks("", several.without_ports(compiled.graph)) if of_cables else {})

@@ -298,7 +298,8 @@ class Table(AnyRouting):
 
 class Paths(AnyRouting):
     """Your own path addresses: a CSV file with the columns source, target and path, as fabriloom export
-    writes it. Pairs that are not in the file take the usual routes with one link each."""
+    writes it. With addressing = "path", and on links of flits, senders have paths of their own, which may
+    meet and part again. Pairs that are not in the file take the usual routes with one link each."""
 
     kind: Literal["paths"]
     path: FileName = setting("The file, relative to the scenario")

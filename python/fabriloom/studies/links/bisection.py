@@ -56,7 +56,7 @@ def shares(graph: Graph, table: RouteTable, target: Ints, speed: Reals) -> Reals
     ways: list[tuple[Ints, Ints]] = []
     first = table.group_start.astype(np.int64)
     while len(flow):
-        entry = table.entries(ends, table.terminal_class[aim[flow]])
+        entry = table.entries(ends, table.classes_between(source[flow], aim[flow]))
         assert not np.any(entry == NONE)
         group = (entry >> 1).astype(np.int64)
         size = first[group + 1] - first[group]

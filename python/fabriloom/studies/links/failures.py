@@ -60,15 +60,25 @@ class LinkWays:
 
     @cached_property
     def entering(self) -> tuple[Reals, Ints, Reals]:
-        """What enters for each terminal at each switch, from how many terminals, and the same as payload."""
-        shape = self.graph.switches, self.graph.terminals
+        """What enters for each aim at each switch, from how many terminals, and the same as payload."""
+        shape = self.graph.switches, len(self.routes.table.terminal_class)
         packets, senders, payload = np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape)
         for switch in np.unique(self.entry).tolist():
             here = np.flatnonzero(self.entry == switch)
-            rows = self.demand.rows(here)
+            rows = self._by_aim(here, self.demand.rows(here))
             packets[switch], senders[switch] = rows.sum(axis=0), np.count_nonzero(rows, axis=0)
-            payload[switch] = self.payload.rows(here).sum(axis=0)
+            payload[switch] = self._by_aim(here, self.payload.rows(here)).sum(axis=0)
         return packets, senders, payload
+
+    def _by_aim(self, sources: Ints, rows: Reals) -> Reals:
+        """Return what terminals send to each, by the aims of its packets: the ways to it."""
+        table = self.routes.table
+        if table.by_source is None:
+            return rows
+        found = np.zeros((len(sources), len(table.terminal_class)))
+        aims = table.aims(sources[:, None], np.arange(self.graph.terminals))
+        np.put_along_axis(found, aims, rows, axis=1)
+        return found
 
     @cached_property
     def _ways(self) -> list[Any]:
@@ -116,15 +126,16 @@ class LinkWays:
     def _alone(self, kind: str, name: str, dead: Ints, out: Bools, runs: Bools, whole: bool) -> Left:
         """Return what is left where each terminal has one port."""
         own = {at: np.flatnonzero(self.entry == at) for at in np.unique(self.entry[out | ~runs]).tolist()}
-        sends = [self.demand.rows(here)[~out[here]].sum(axis=0) for here in own.values()]
+        sends = [self._by_aim(here, self.demand.rows(here))[~out[here]].sum(axis=0) for here in own.values()]
         changed = _changed(np.array(list(own), np.int64), sends)
         to, switch, lost, load = self._ways_after(dead)[0].after(dead.astype(np.uint32), *changed, whole)
         load[self.graph.terminal_out_links] = np.where(out, 0.0, self.sent)
-        rows = {at: self.payload.rows(here) for at, here in own.items()}
+        rows = {at: self._by_aim(here, self.payload.rows(here)) for at, here in own.items()}
         weight, count, share, asked = self._pairs(to, switch, lost, rows, out, runs)
         gone = np.flatnonzero(~runs)
-        both, payload = self.payload.rows(gone), self.entering[2]
-        others = float(self.sent.sum() - both.sum() - payload[:, gone].sum() + both[:, gone].sum())
+        both, payload = self.payload.rows(gone), self.entering[2].sum(axis=0)
+        to_gone = payload.reshape(-1, self.graph.terminals)[:, gone].sum()
+        others = float(self.sent.sum() - both.sum() - to_gone + both[:, gone].sum())
         missing = float((weight * share).sum())
         bound = channel_load(
             self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.limits)
@@ -151,16 +162,16 @@ class LinkWays:
         """
         _, senders, payload = self.entering
         alike = ~np.isin(switch, list(rows))
-        place = switch[alike], to[alike]
-        weight, count, share, asked = [payload[place]], [senders[place]], [lost[alike]], [runs[to[alike]]]
+        place, there = (switch[alike], to[alike]), np.resize(runs, senders.shape[1])
+        weight, count, share, asked = [payload[place]], [senders[place]], [lost[alike]], [there[to[alike]]]
         for at, sent in rows.items():
-            part = np.zeros(self.graph.terminals)
+            part = np.zeros(len(there))
             part[to[switch == at]] = lost[switch == at]
             sources = self.entry == at
             weight.append(sent.ravel())
             count.append((sent.ravel() > 0).astype(np.int64))
             share.append(np.where(out[sources, None], 1.0, part).ravel())
-            asked.append((runs[sources, None] & runs).ravel())
+            asked.append((runs[sources, None] & there).ravel())
         return np.concatenate(weight), np.concatenate(count), np.concatenate(share), np.concatenate(asked)
 
     def _by_ports(self, out: Bools) -> tuple[Ints, Ints, Ints, Reals, Reals]:

@@ -246,15 +246,14 @@ class LinkInspection:
         switch = int(graph.link_source[link])
         if graph.several is not None or switch >= graph.switches:
             return []
-        entries = table.entries(np.full(graph.terminals, switch), table.terminal_class)
+        entries = table.entries(np.full(len(table.terminal_class), switch), table.terminal_class)
         there = {
             int(one)
             for one in np.unique(entries)
             if one != routing.NONE and link in table.group(int(one) >> 1)
         }
-        return [
-            name for name, one in zip(graph.terminal_names, entries.tolist(), strict=True) if one in there
-        ]
+        over = np.isin(entries.reshape(-1, graph.terminals), list(there)).any(axis=0)
+        return [graph.terminal_names[terminal] for terminal in np.flatnonzero(over)]
 
     def effective_bisection(self, pairings: int) -> dict[str, Any] | None:
         """Return the mean share of a link that a flow gets, over random pairings; None if not counted."""
@@ -413,10 +412,13 @@ def _addresses(routes: LinkRoutes, demand: Demand) -> Reals:
     for terminal in range(graph.terminals) if len(senders) else np.unique(target).tolist():
         own, others = target == terminal, senders[senders != terminal]
         sources = np.concatenate((source[own], others))
-        told = sources, np.full(len(sources), terminal), np.concatenate((packets[own], evenly[others]))
-        left = routes.addresses.left[:, int(routes.table.terminal_class[terminal])]
-        chars = np.where(into_switch, left[np.minimum(end, graph.switches - 1)], 0)
-        total += routing.channel_loads(graph, routes.table, told) * chars
+        aims = routes.table.aims(sources, np.full(len(sources), terminal))
+        sends = np.concatenate((packets[own], evenly[others]))
+        for aim in np.unique(aims):
+            left = routes.addresses.left[:, int(routes.table.terminal_class[aim])]
+            chars = np.where(into_switch, left[np.minimum(end, graph.switches - 1)], 0)
+            told = sources[aims == aim], np.full(np.count_nonzero(aims == aim), terminal), sends[aims == aim]
+            total += routing.channel_loads(graph, routes.table, told) * chars
     return total
 
 

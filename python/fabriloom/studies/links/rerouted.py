@@ -29,6 +29,9 @@ class ReroutedWays(LinkWays):
         if routes.lane_choice not in (None, "any", "destination"):
             message = f"with lane_choice {routes.lane_choice} no new tables are made"
             raise compiled.scenario.error(message, ("routing", "lane_choice"), "leave out --reroute")
+        if routes.table.by_source is not None:
+            message = "senders keep the paths of this file, whatever new tables say"
+            raise compiled.scenario.error(message, ("routing", "path"), "leave out --reroute")
         self.kind = kind
 
     def _ways_after(self, dead: Ints) -> list[Any]:

@@ -1,0 +1,170 @@
+"""Path addresses of one's own: what senders write is what packets do, and what is said of it is right."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import fabriloom
+import networkx as nx
+import numpy as np
+import pytest
+from fabriloom import routing, simulate, topology
+from fabriloom.bounds import bound
+from fabriloom.cli import check_certificate
+from fabriloom.compile import compile
+from fabriloom.routing.check import certificate
+from fabriloom.routing.routers import paths_as_csv, ports
+from fabriloom.scenario import Scenario
+from fabriloom.studies.failures import look
+from fabriloom.topology import Graph
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from .common import assert_cycle, graphs
+
+SQUARE = """kind,source,target,source_port,target_port
+switch,r1,,,
+switch,r2,,,
+switch,r3,,,
+switch,r4,,,
+terminal,camera,r1,,1
+terminal,sounder,r1,,2
+terminal,memory,r4,,1
+cable,r1,r2,3,1
+cable,r1,r3,4,1
+cable,r2,r4,2,3
+cable,r3,r4,2,4
+"""
+PATHS = """source,target,path
+camera,memory,3 2 1
+sounder,memory,4 2 1
+memory,camera,4 1 1
+memory,sounder,3 1 2
+"""
+
+
+def walk(graph: Graph, source: int, target: int, dice: Random) -> list[int]:
+    """A path drawn without coming to a switch twice: the links after the first."""
+    todo: list[list[int]] = [[]]
+    while todo:
+        links = todo.pop(dice.randrange(len(todo)))
+        at = int(graph.link_target[links[-1]]) if links else int(graph.terminal_entry_switches[source])
+        if at == graph.switches + target:
+            return links
+        seen = {int(graph.link_source[link]) for link in links}
+        ahead = np.flatnonzero(graph.link_source == at).tolist() if at < graph.switches else []
+        todo += [[*links, link] for link in ahead if int(graph.link_target[link]) not in seen]
+    raise AssertionError
+
+
+def drawn(graph: Graph, seed: int, part: float) -> dict[tuple[int, int], list[int]]:
+    dice = Random(seed)
+    pairs = [(one, other) for one in range(graph.terminals) for other in range(graph.terminals)]
+    return {pair: walk(graph, *pair, dice) for pair in pairs if pair[0] != pair[1] and dice.random() < part}
+
+
+def written(graph: Graph, paths: dict[tuple[int, int], list[int]]) -> str:
+    names, port = graph.terminal_names, ports(graph)
+    rows = [
+        f"{names[a]},{names[b]},{' '.join(str(port[link]) for link in way)}" for (a, b), way in paths.items()
+    ]
+    return "\n".join(["source,target,path", *rows, ""])
+
+
+@given(graph=graphs(), seed=st.integers(0, 10_000), part=st.sampled_from([1.0, 0.6]))
+def test_each_pair_has_its_path(graph: Graph, seed: int, part: float, tmp_path_factory: Any) -> None:
+    paths = drawn(graph, seed, part)
+    file = tmp_path_factory.mktemp("paths") / "paths.csv"
+    file.write_text(written(graph, paths))
+    try:
+        table = routing.build(graph, "paths", path=str(file), by_source=True)
+    except routing.RoutingError:
+        assume(False)  # a pair that is not in the file would go in a circle
+        raise
+    for pair, way in paths.items():
+        assert routing.path(graph, table, *pair)[1:] == way
+    assert paths_as_csv(graph, table, paths) == written(graph, paths)
+    pairs = [(one, other) for one in range(graph.terminals) for other in range(graph.terminals)]
+    whole = {pair: routing.path(graph, table, *pair) for pair in pairs if pair[0] != pair[1]}
+    waits = nx.DiGraph(edge for way in whole.values() for edge in pairwise(way))
+    cycle = routing.dependency_cycle(graph, table)
+    assert (cycle is None) == nx.is_directed_acyclic_graph(waits)
+    if cycle is None:
+        proof = certificate(graph, table)
+        assert proof is not None
+        assert check_certificate.fault(proof) is None
+    else:
+        assert_cycle(graph, cycle)
+    weights = np.random.default_rng(seed).random((graph.terminals, graph.terminals))
+    np.fill_diagonal(weights, 0)
+    loads, even = np.zeros(graph.links), np.zeros(graph.links)
+    for pair, way in whole.items():
+        loads[way] += weights[pair]
+        even[way] += 1 / (graph.terminals - 1)
+    assert routing.channel_loads(graph, table, weights) == pytest.approx(loads)
+    assert routing.channel_loads(graph, table) == pytest.approx(even)
+
+
+def scenario(folder: Path, addressing: str = "path", **more: Any) -> Scenario:
+    (folder / "square.csv").write_text(SQUARE, encoding="utf-8")
+    (folder / "paths.csv").write_text(PATHS, encoding="utf-8")
+    flows = [
+        {"source": source, "target": "memory", "length": "100 B", "period": "20 us"}
+        for source in ("camera", "sounder")
+    ]
+    whole = {
+        "topology": {"kind": "file", "path": "square.csv"},
+        "technology": {"preset": "spacewire-200"},
+        "routing": {"kind": "paths", "path": "paths.csv", "addressing": addressing},
+        "traffic": {"pattern": {"kind": "flows", "flows": flows}},
+        "run": {"duration": "1 ms", "warmup": "0 ns", "precision": 0, "drain": True},
+        **more,
+    }
+    return Scenario.from_dict(whole, folder)
+
+
+def test_paths_of_two_senders_part_and_meet(tmp_path: Path) -> None:
+    results = fabriloom.run(scenario(tmp_path))
+    packets = dict(results.links.select("link", "packets").iter_rows())
+    assert packets["r1>r2"] == packets["r1>r3"] == packets["r4>memory"] / 2 > 40
+
+
+def test_a_failure_cuts_off_who_sends_over_it(tmp_path: Path) -> None:
+    found = {one["name"]: one for one in look(compile(scenario(tmp_path)))["failures"]}
+    assert found["r1>r2"]["delivered_share"] == pytest.approx(0.5)
+    assert found["r1>r2"]["cut_off_pairs"] == 1
+    assert found["memory>r4"]["delivered_share"] == pytest.approx(0.0)
+
+
+def test_each_is_bounded_on_its_own_path(tmp_path: Path) -> None:
+    found = bound(scenario(tmp_path), tries=20).table
+    assert all(share <= 1 for share in found["found_share"])
+
+
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("preset", ["spacewire-200", "generic"])
+def test_engine_and_twin_take_the_same_paths(seed: int, preset: str, tmp_path: Path) -> None:
+    dice = Random(seed)
+    graph = topology.build("jellyfish", switches=6, degree=3, terminals_per_switch=2, graph_seed=seed)
+    paths = drawn(graph, seed, 1.0)
+    (tmp_path / "paths.csv").write_text(written(graph, paths))
+    whole = {
+        "topology": graph,
+        "technology": {"preset": preset},
+        "routing": {"kind": "paths", "path": "paths.csv"},
+        "traffic": {"pattern": "uniform", "load": dice.choice([0.1, 0.5]), "length": "40 B"},
+        "run": {"duration": "200 us", "warmup": "0 ns", "precision": 0},
+    }
+    if preset == "spacewire-200":
+        whole["routing"]["addressing"] = "path"
+    compared = simulate.compare(Scenario.from_dict(whole, tmp_path))
+    assert compared.identical
+    assert compared.packets > 20
+
+
+def test_a_table_does_not_know_where_packets_come_from(tmp_path: Path) -> None:
+    with pytest.raises(fabriloom.ScenarioError, match="does not know where they come from"):
+        compile(scenario(tmp_path, "logical"))
