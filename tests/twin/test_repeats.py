@@ -168,6 +168,19 @@ FOUND: dict[str, dict[str, Any]] = {
         "traffic": {"length": "2048 B", "arrivals": "backlog"},
         "run": {"duration": "60 us"},
     },
+    "credit of many packets on a long cable": {
+        "topology": {"kind": "grid", "shape": [3], "terminals_per_switch": 2},
+        "technology": {
+            "preset": "generic",
+            "switching": "virtual-cut-through",
+            "input_queues": "per-output",
+            "lanes": 2,
+            "cable_length": "1 km",
+            "input_buffer_flits": 2000,
+        },
+        "traffic": {"length": "64 B", "arrivals": "backlog"},
+        "run": {"duration": "60 us"},
+    },
     "a lane that is released after the next head has asked for it": {
         "topology": {"kind": "grid", "shape": [4, 4], "links_per_edge": 2},
         "technology": {

@@ -14,7 +14,7 @@ impl Network {
             return UNKNOWN;
         }
         let character = Time::from(self.kind(at.link).character);
-        let sent = at.sent.iter().rev().find(|sent| sent.number <= number);
+        let sent = at.last_sent(|sent| sent.number <= number);
         sent.map_or(0, |sent| sent.start + (number - sent.number + 1) * character)
     }
 
@@ -23,12 +23,10 @@ impl Network {
     fn freed_by(&self, lane: u32, time: Time) -> i64 {
         let at = &self.lanes[lane as usize];
         let character = Time::from(self.kind(at.link).character);
-        for sent in at.sent.iter().rev() {
-            if sent.start <= time {
-                return sent.number + i64::from(sent.length).min((time - sent.start) / character);
-            }
+        match at.last_sent(|sent| sent.start <= time) {
+            Some(sent) => sent.number + i64::from(sent.length).min((time - sent.start) / character),
+            None => at.sent.front().map_or(0, |sent| sent.number),
         }
-        at.sent.front().map_or(0, |sent| sent.number)
     }
 
     /// `R(n)`: returns when a character of a packet that holds an output leaves the input buffer, from its index in the
@@ -161,22 +159,31 @@ impl Network {
     /// Returns when this many characters of the packets that hold outputs have left an input buffer, as far as is known.
     /// By an earlier tick that no lookup precedes they have not all left, or it is returned.
     fn departure_of_several(&self, lane: u32, missing: i64, by: Time) -> Time {
-        let crossing = &self.lanes[lane as usize].crossing;
-        let left =
-            |time: Time| crossing.iter().map(|&stay| self.left_by(&self.stays[stay], time)).sum::<i64>();
+        let at = &self.lanes[lane as usize];
+        let kind = self.kind(at.link);
+        let mut leaving: Vec<&Stay> = at.crossing.iter().map(|&stay| &self.stays[stay]).collect();
+        leaving.sort_unstable_by_key(|stay| stay.left);
+        let mut sum = 0;
+        let enough = leaving.iter().find(|stay| {
+            sum += i64::from(stay.length);
+            sum >= missing
+        });
+        // Where many packets have left whose credit is on a long cable, few of them leave before enough have.
+        let known = enough.map(|stay| stay.left).filter(|&left| left < UNKNOWN);
+        leaving.retain(|stay| known.is_none_or(|end| kind.arrival(stay.start).max(stay.out.grant) <= end));
+        let left = |time: Time| leaving.iter().map(|&stay| self.left_by(stay, time)).sum::<i64>();
         if left(by) >= missing {
             return by;
         }
         // Far behind all that is known, and so that nothing overflows.
-        if left(UNKNOWN / 4) < missing {
+        if known.is_none() && left(UNKNOWN / 4) < missing {
             return UNKNOWN;
         }
-        let (mut low, mut step) = (by, 8);
-        while left(low + step) < missing {
-            low += step;
+        let (mut low, mut high, mut step) = (by, known.unwrap_or(by + 8), 8);
+        while known.is_none() && left(high) < missing {
             step *= 2;
+            (low, high) = (high, high + step);
         }
-        let mut high = low + step;
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             if left(middle) >= missing {
