@@ -449,3 +449,39 @@ def test_buffers_without_end_are_tried_in_a_short_run(monkeypatch: pytest.Monkey
     line = {"topology": {"kind": "grid", "shape": [2]}, "traffic": {"load": 0.1}}
     assert of_line(json.dumps(line)) == (0.98, "buffer")
     assert tried == [([], 1), ([], 10), (["link_input_buffer"], 1)]
+
+
+CLOS: dict[str, Any] = {
+    "topology": {"kind": "clos", "terminals": 16, "switch_ports": 8},
+    "technology": {"preset": "generic", "lanes": 2},
+    "routing": {"kind": "valiant"},
+    "traffic": {"length": "8 B", "load": 0.4},
+}
+
+
+def test_the_header_of_a_random_switch_counts() -> None:
+    """By hand: a packet of a flit has a second one as far as the switch before the random one."""
+    given = Scenario.from_dict({**CLOS, "run": {"duration": "20 us", "warmup": "1 us", "precision": 0}})
+    found = inspect(given)["channel_load"]
+    assert (found["load"], found["load_bound"]) == (pytest.approx(1), 1)
+    assert found["accepted_mbytes_per_s_bound"] == pytest.approx(16 * 8000 / 2)
+    accepted = run(given).summary["accepted_mbytes_per_s"]
+    assert accepted == pytest.approx(0.4 * found["accepted_mbytes_per_s_bound"], rel=0.03)
+
+
+@pytest.mark.parametrize("name", ["torus", "clos", "planes"])
+def test_links_are_as_busy_as_check_says_with_random_switches(name: str) -> None:
+    """Packets of several lengths, some of which meet their switch at once."""
+    other: dict[str, Any] = {"kind": "torus", "shape": [3, 3], "terminals_per_switch": 2}
+    topology = {"torus": other, "clos": CLOS["topology"], "planes": {**other, "replicate": 2}}[name]
+    flows = [
+        {"source": at, "target": (at + 5) % 16, "length": size, "rate": "300 MB/s"}
+        for at in range(16)
+        for size in ("8 B", "64 B")
+    ]
+    traffic = {"pattern": {"kind": "flows", "flows": flows}}
+    duration = {"duration": "60 us", "warmup": "2 us", "precision": 0}
+    many = {"topology": topology, "technology": {"preset": "generic", "lanes": 8}, "run": duration}
+    given = Scenario.from_dict({**CLOS, **many, "traffic": traffic})
+    asked, _ = inspection.use_of_links(compile(given))
+    assert run(given).links["utilisation"].to_numpy() == pytest.approx(asked, abs=0.02)

@@ -16,6 +16,9 @@ from ..topology.graph import Graph
 from .native import Core, columns, numbers
 from .table import NONE, RouteTable, RoutingError
 
+_AT_ONCE = 1 << 18
+"""Packets per switch that are followed at once."""
+
 Weights = tuple[ArrayLike, ArrayLike, ArrayLike] | NDArray[np.float64]
 
 
@@ -99,6 +102,7 @@ def channel_loads(
     weights: Weights | None = None,
     even: NDArray[np.float64] | None = None,
     lengths: NDArray[np.float64] | None = None,
+    header: float = 0.0,
 ) -> NDArray[np.float64]:
     """Return the expected number of packets per link, shape (links,), float64.
 
@@ -107,6 +111,7 @@ def channel_loads(
             probability; or a matrix (terminals, terminals) of packets per unit from row to column; or three
             columns: source, target, packets per unit.
         even: per terminal, the packets that it sends evenly to all others, in addition to the weights.
+        header: the header of a random switch, as a part of a packet, which has it up to the switch before.
         lengths: of links; then all packets take the way that is shortest by them.
 
     Otherwise a group shares its packets evenly among its links. One divided by the largest load is an upper
@@ -116,24 +121,58 @@ def channel_loads(
     if table.threshold is not None:
         around = replace(table, threshold=None)
         straight = replace(around, via_switch=table.via_switch[:0], via_class=table.via_class[:0])
-        return _least(*(channel_loads(graph, one, weights, even, lengths) for one in (straight, around)))
+        both = (channel_loads(graph, one, weights, even, lengths, header) for one in (straight, around))
+        return _least(*both)
     if table.by_source is not None and (even is not None or weights is None):
         each = np.ones(graph.terminals) if even is None else even
         loads = channel_loads(graph, table, _evenly(each), None, lengths)
         return loads if weights is None else loads + channel_loads(graph, table, weights, None, lengths)
+    given, core = pairs(graph, weights), _met(graph, table, "weights")
+    if given is not None:
+        given = given[0], numbers(table.aims(given[0], given[1])), given[2]
     if even is None:
-        ends = pairs(graph, weights)
-        if ends is not None:
-            ends = ends[0], numbers(table.aims(ends[0], ends[1])), ends[2]
-        return _met(graph, table, "weights").loads(columns(table), ends, lengths)
-    from .even import even_loads
+        loads = core.loads(columns(table), given, lengths)
+    else:
+        from .even import even_loads
 
-    loads = even_loads(graph, table, even, lengths)
-    given = pairs(graph, weights)
-    # All destinations are followed for pairs, too: for none of them in vain.
-    if given is None or not len(given[0]):
-        return loads
-    return loads + channel_loads(graph, table, weights, None, lengths)
+        loads = even_loads(graph, table, even, lengths)
+        # All destinations are followed for pairs, too: for none of them in vain.
+        if given is not None and len(given[0]):
+            loads = loads + core.loads(columns(table), given, lengths)
+    if header and len(table.via_switch):
+        return loads + header * _first_part(graph, table, loads[graph.terminal_out_links])
+    return loads
+
+
+def _first_part(graph: Graph, table: RouteTable, sent: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the packets per link with the header of a random switch; ``sent``: by each terminal.
+
+    The switch before the random one deletes it.
+    """
+    via, classes = np.asarray(table.via_switch, np.int64), np.asarray(table.via_class)
+    home, switches = np.asarray(graph.terminal_entry_switches), graph.switches
+    sent_at = np.bincount(home, sent, minlength=switches) / len(via)
+    target, start = np.asarray(graph.link_target, np.int64), np.asarray(table.group_start, np.int64)
+    found = np.zeros(graph.links)
+    for some in np.array_split(np.arange(len(via)), 1 + len(via) * switches // _AT_ONCE):
+        flow, arrived = np.tile(sent_at, (len(some), 1)), (np.arange(len(some)), via[some])
+        while True:
+            flow[arrived] = 0.0
+            row, switch = np.nonzero(flow)
+            if not len(row):
+                break
+            entry = np.asarray(table.entries(switch, classes[some[row]]), np.int64)
+            group, keeps = entry >> 1, entry & 1 == 0
+            count = start[group + 1] - start[group]
+            place = np.arange(count.sum()) - np.repeat(np.cumsum(count) - count, count)
+            link = np.asarray(table.group_links, np.int64)[np.repeat(start[group], count) + place]
+            share = np.repeat(flow[row, switch] / count, count)
+            found += np.bincount(link, share * np.repeat(keeps, count), minlength=graph.links)
+            index = np.repeat(row, count) * switches + target[link]
+            flow = np.bincount(index, share, minlength=flow.size).reshape(flow.shape)
+    stay = np.bincount(via, minlength=switches) / len(via)
+    found[graph.terminal_out_links] = sent * (1 - stay[home])
+    return found
 
 
 def ways_of(graph: Graph, table: RouteTable, sends: NDArray[np.float64]) -> Any:

@@ -117,7 +117,7 @@ CHECK = table(
         "bisection.exact": "true or false | Whether no narrower cut exists; otherwise it is the narrowest found.",
         "bisection.method": "text | How it was found.",
         "channel_load.busiest_link": "text | The link that is full first as the load grows, if each switch shares packets evenly among the links that they may take.",
-        "channel_load.load": "ratio | Its packets over those of the busiest source, slower links weighted.",
+        "channel_load.load": "ratio | Its packets over those of the busiest source, slower links and headers of random switches weighted.",
         "channel_load.load_bound": "0…1 | Offered load at which it is full.",
         "channel_load.shared_load_bound": "0…1 | Offered load of which, however switches share packets, not all traffic in its proportions can be accepted. Equal to load_bound where packets have one way; null where it is not computed: with several ports a terminal or distributions that have a choice, with `ugal`, and for tables of more than seven million entries.",
         "channel_load.accepted_mbytes_per_s_bound": "MB/s | The same as accepted payload of all terminals. Above it, more is accepted only of what does not cross that link, or if switches share better.",

@@ -59,7 +59,7 @@ class LinkInspection:
             },
             "bisection": _bisection(routes, packet),
             "channel_load": self._channel_load(loads, most, shared=True),
-            **_planes(routes, loads, packet, most),
+            **self._planes(loads, most),
         }
 
     def mean_links(self) -> float:
@@ -130,16 +130,51 @@ class LinkInspection:
         demand, packet = self._demand(), _packet(self.compiled)
         part = np.ones(len(loads)) if left is None else left
         # A slower wire leaves what a buffer lets through.
-        full = full_at(self.routes, loads, packet, limits / part) * part
-        found = channel_load(self.routes, loads, packet, full)
+        full = self._full_at(loads, limits / part) * part
+        found = channel_load(self.routes, loads, packet, full, self._with_headers(loads))
         if not shared or found["load_bound"] is None:
             return {**found, "shared_load_bound": None}
         most = self._most_units(demand, demand.pairs, demand.even, 1 / full)
-        most = most if most is None else most / link_loads.load_unit(self.routes, loads)
+        most = most if most is None else most / link_loads.load_unit(self.routes, loads, packet)
         if most is None and found["load_bound"] == 1.0:
             most = 1.0
         limit = None if most is None else max(found["load_bound"], min(1.0, most))
         return {**found, "shared_load_bound": limit}
+
+    def _full_at(self, loads: Reals, limits: Reals | None = None) -> Reals:
+        """Return the load at which each link is full, with the headers of random switches; no terminal sends
+        more than at load 1 where links out of terminals have a limit.
+        """
+        routes, packet = self.routes, _packet(self.compiled)
+        found = full_at(routes, loads, packet, limits)
+        if not routes.via:
+            return found
+        found = np.minimum(found, full_at(routes, self._with_headers(loads), packet))
+        out = np.asarray(routes.graph.terminal_out_links)
+        if limits is not None and np.isfinite(limits[out]).all():
+            most = link_loads.load_unit(routes, loads, packet)
+            found[out] = np.minimum(found[out], most / np.where(loads[out] > 0, loads[out], 1.0))
+        return found
+
+    def _with_headers(self, loads: Reals) -> Reals:
+        """Return loads, of all links or those of a plane, with the headers of random switches."""
+        if not self.routes.via:
+            return loads
+        header = link_loads.header_part(self.routes, _packet(self.compiled)[1])
+        return np.where(loads > 0, self._loads(self._demand(), header), 0.0)
+
+    def _planes(self, loads: Reals, limits: Reals) -> dict[str, Any]:
+        """Return each plane with the throughput at which a link of it is full; empty for a single network."""
+        routes, packet = self.routes, _packet(self.compiled)
+        if routes.graph.several is None:
+            return {}
+        found = []
+        for plane in routes.graph.planes:
+            own = np.zeros_like(loads)
+            own[plane.links] = loads[plane.links]
+            load = channel_load(routes, own, packet, self._full_at(own, limits), self._with_headers(own))
+            found.append({"plane": plane.name, **load})
+        return {"planes": found}
 
     def most_times(self, demand: Demand, filled: Reals) -> float | None:
         """Return how many times the traffic, with its own lengths of packets, no shares exceed.
@@ -171,7 +206,7 @@ class LinkInspection:
 
     def fullness(self) -> Reals:
         """Return the utilisation of each link at the load at which the first one is full."""
-        found = full_at(self.routes, self._loads(self._demand()), _packet(self.compiled))
+        found = self._full_at(self._loads(self._demand()))
         return found.min() / found if np.isfinite(found).any() else np.zeros(len(found))
 
     def busy(self, demand: Demand) -> dict[str, float]:
@@ -197,7 +232,8 @@ class LinkInspection:
         assert demand.payload is not None
         source, target, packets = demand.pairs
         choice = self.compiled.scenario.port_choice
-        counted = link_loads.loads(routes, choice, demand.pairs, demand.even)
+        apart = link_loads.header_part(routes, 0.0)
+        counted = link_loads.loads(routes, choice, demand.pairs, demand.even, apart)
         chars = source, target, packets * demand.payload.chars
         payload = link_loads.loads(routes, choice, chars, demand.even * demand.even_payload[1])
         if demand.spread and demand.spread.payload is not None:
@@ -291,12 +327,15 @@ class LinkInspection:
         """Return the traffic in packets of its mean length."""
         return self.compiled.demand().by_length(int(self.compiled.arrays["header_chars"]) + 1)
 
-    def _loads(self, demand: Demand) -> Reals:
-        """Return the packets per link for one packet of the busiest source, or one by each of its ports."""
+    def _loads(self, demand: Demand, header: float = 0.0) -> Reals:
+        """Return the packets per link for one packet of the busiest source, or one by each of its ports.
+
+        ``header``: see :func:`routing.channel_loads`.
+        """
         choice = self.compiled.scenario.port_choice
         ports = int(parallel(self.routes, choice).max())
         spread = link_loads.spread_loads(self.routes, demand.spread.pairs) if demand.spread else 0.0
-        return ports * link_loads.loads(self.routes, choice, demand.pairs, demand.even) + spread
+        return ports * link_loads.loads(self.routes, choice, demand.pairs, demand.even, header) + spread
 
     @staticmethod
     def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
@@ -342,19 +381,6 @@ class LinkInspection:
 
 def _packet(compiled: Compiled) -> link_loads.Packet:
     return compiled.mean_packet_bytes, compiled.mean_packet_chars
-
-
-def _planes(routes: LinkRoutes, loads: Reals, packet: link_loads.Packet, limits: Reals) -> dict[str, Any]:
-    """Return each plane with the throughput at which a link of it is full; empty for a single network."""
-    if routes.graph.several is None:
-        return {}
-    found = []
-    for plane in routes.graph.planes:
-        own = np.zeros_like(loads)
-        own[plane.links] = loads[plane.links]
-        full = full_at(routes, own, packet, limits)
-        found.append({"plane": plane.name, **channel_load(routes, own, packet, full)})
-    return {"planes": found}
 
 
 def _counted(routes: LinkRoutes, mean_links: float) -> dict[str, Any]:

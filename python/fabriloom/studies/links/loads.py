@@ -27,47 +27,57 @@ def spread_loads(routes: LinkRoutes, spread: Pairs) -> Reals:
     return total
 
 
-def loads(routes: LinkRoutes, choice: str, pairs: Pairs, even: np.ndarray) -> Reals:
+def loads(routes: LinkRoutes, choice: str, pairs: Pairs, even: np.ndarray, header: float = 0.0) -> Reals:
     """Return the packets per link, from the packets per pair of terminals and those that each terminal sends
-    evenly to all others. See :func:`by_ports` for the rules.
+    evenly to all others. See :func:`by_ports` for the rules; ``header``: see :func:`routing.channel_loads`.
     """
     graph = routes.graph
     if graph.several is None:
-        return routing.channel_loads(graph, routes.table, pairs, even)
+        return routing.channel_loads(graph, routes.table, pairs, even, header=header)
     if are_alike(routes, choice):
-        one = routing.channel_loads(*routes.planes[0], pairs, even) / len(routes.planes)
+        one = routing.channel_loads(*routes.planes[0], pairs, even, header=header) / len(routes.planes)
         return np.tile(one, len(routes.planes))
     total = np.zeros(graph.links)
     for ports in by_ports(routes, choice, pairs, even):
         for plane, told in in_planes(graph, ports):
-            total[graph.planes[plane].links] += routing.channel_loads(*routes.planes[plane], told)
+            found = routing.channel_loads(*routes.planes[plane], told, header=header)
+            total[graph.planes[plane].links] += found
     return total
 
 
-def channel_load(routes: LinkRoutes, loads: Reals, packet: Packet, full: Reals) -> dict[str, Any]:
+def header_part(routes: LinkRoutes, chars: float) -> float:
+    """Return the time of the header of a random switch, as a part of that of packets of this mean payload."""
+    tech = routes.technology
+    return tech.mean_packet_ps(chars, via=routes.via) / tech.mean_packet_ps(chars) - 1
+
+
+def channel_load(
+    routes: LinkRoutes, loads: Reals, packet: Packet, full: Reals, whole: Reals | None = None
+) -> dict[str, Any]:
     """Return the busiest link under the scenario's traffic, and the throughput at which it is full.
 
     Loads are relative: the busiest source sends one packet per unit of time. ``full``: from
-    :func:`full_at`, with a first hop.
+    :func:`full_at`, with a first hop; ``whole``: the loads with the headers of random switches.
     """
+    used = loads if whole is None else whole
     graph, busiest = routes.graph, int(np.argmin(full))
     most = float(full[busiest])
     if not np.isfinite(most):
         return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
     sent = float(loads[graph.link_source >= graph.switches].sum())
-    load_1 = load_unit(routes, loads)
+    load_1 = load_unit(routes, loads, packet)
     return {
         "busiest_link": graph.link_names[busiest],
-        "load": float(loads[busiest] / speeds(routes)[busiest]) * load_1,
+        "load": float(used[busiest] / speeds(routes)[busiest]) * load_1,
         "load_bound": min(1.0, most / load_1),
         "accepted_mbytes_per_s_bound": sent * most * payload_mbytes_per_s(routes, packet),
     }
 
 
-def load_unit(routes: LinkRoutes, loads: Reals) -> float:
+def load_unit(routes: LinkRoutes, loads: Reals, packet: Packet) -> float:
     """Return what the busiest source sends at load 1: the part of the technology's rate that its link has.
 
-    Of several ports it is that of the first.
+    Of several ports it is that of the first. The header of a random switch counts for the load.
     """
     out, several = routes.graph.terminal_out_links, routes.graph.several
     sent, rate = loads[out], rates(routes)[out]
@@ -75,7 +85,8 @@ def load_unit(routes: LinkRoutes, loads: Reals) -> float:
         terminal, first = np.unique(several.terminal, return_index=True)
         sent, rate = np.bincount(several.terminal, weights=sent)[terminal], rate[first]
     busiest = sent >= sent.max() * (1 - _ALIKE)
-    return float(rate[busiest].max()) if sent.any() else 1.0
+    most = float(rate[busiest].max()) if sent.any() else 1.0
+    return most / (1 + header_part(routes, packet[1]))
 
 
 def rates(routes: LinkRoutes) -> Reals:
