@@ -28,7 +28,7 @@ from .columns import Arrays, u32
 from .deadlock import Pairs, ports_of
 from .drawn import ONE_EACH, parts_of, sources_in_a_row, without_parts
 from .own_sizes import coded, narrowed, promised, slots_by_chance
-from .schedule import check_schedule
+from .several import check_schedule
 from .traffic_classes import by_level, class_columns
 
 if TYPE_CHECKING:

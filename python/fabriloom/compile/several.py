@@ -1,4 +1,7 @@
-"""Checks and tables for terminals with several ports."""
+"""Checks and tables for terminals with several ports.
+
+And whether the entries of a SpaceWire-D schedule, of terminals with one port, share links.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,16 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..routing import NONE, RouteTable
 from ..scenario import Scenario, ScenarioError
 from ..topology import MOST_PORTS, Graph
 from ..topology.graph import Ints
 from ..traffic import Demand
+from ..traffic.names import Terminals
 from .traffic_classes import check_used
 
 if TYPE_CHECKING:
+    from ..programs import Programs
     from .networks import Routes
 
 
@@ -183,3 +189,52 @@ def no_way(scenario: Scenario, routes: Routes, one: int, other: int) -> Scenario
     hint = "terminals pass nothing on: name targets that a port leads to, or join the networks by a cable"
     path = ("traffic", "pattern") if scenario.program is None else ("program",)
     return scenario.error(message, path, hint)
+
+
+def check_schedule(scenario: Scenario, graph: Graph, table: RouteTable, programs: Programs | None) -> None:
+    """Raise ScenarioError if two initiators may use one link in the same slot."""
+    program = scenario.program
+    if programs is None or program is None or program.kind != "spacewire-d":
+        return
+    if graph.several is not None:
+        message = (
+            "a schedule of slots is for terminals with one port: with several, packets may change their way"
+        )
+        raise scenario.error(message, ("program", "kind"), "describe one plane of the network")
+    terminals = Terminals(graph.terminal_names)
+    used: dict[tuple[int, int], int] = {}
+    """By slot and link: the first entry that uses the link."""
+    known: dict[tuple[int, int], set[int]] = {}
+    for place, entry in enumerate(program.schedule):
+        there = terminals.one(entry.initiator, "initiator"), terminals.one(entry.target, "target")
+        back = there[1], there[0]
+        for ends in (there, back):
+            if ends not in known:
+                known[ends] = _links(graph, table, *ends)
+        for link in sorted(known[there] | known[back]):
+            first = used.setdefault((entry.slot, link), place)
+            if program.schedule[first].initiator != entry.initiator:
+                other = program.schedule[first]
+                message = (
+                    f"slot {entry.slot}: {entry.initiator} and {other.initiator} (entry {first + 1}) both "
+                    f"use the link {graph.link_names[link]}"
+                )
+                path = ("program", "schedule", place)
+                raise scenario.error(message, path, "move one of them to another slot")
+
+
+def _links(graph: Graph, table: RouteTable, source: int, target: int) -> set[int]:
+    """Return all links that packets from one terminal to another may take."""
+    todo = [int(graph.terminal_out_links[source])]
+    found = set(todo)
+    column = int(table.terminal_class[target])
+    while todo:
+        switch = int(graph.link_target[todo.pop()])
+        if switch >= graph.switches:
+            continue
+        entry = int(table.route[switch, column])
+        for link in table.group(entry >> 1).tolist() if entry != NONE else []:
+            if link not in found:
+                found.add(link)
+                todo.append(link)
+    return found

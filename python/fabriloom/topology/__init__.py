@@ -23,9 +23,8 @@ from .graph import Graph, GraphError, whole
 from .grid import grid, hypercube, ring, torus, twisted_torus
 from .hyperx import hammingmesh, hyperx
 from .jellyfish import jellyfish
-from .joined import MOST_PORTS, replicate
+from .joined import MOST_PORTS, replicate, with_cables
 from .kinds import LINKS, RINGS, NetworkKind, kind_of
-from .more_cables import with_cables
 from .node_link import from_networkx, inline, to_networkx
 from .rings import Rings
 from .sci_rings import sci_bridge, sci_dual_ring, sci_ring, sci_rings, sci_torus
