@@ -226,6 +226,23 @@ def joined(cells: Any) -> str:
     return f"| {' | '.join(cells)} |"
 
 
+def by_load(table: str) -> str:
+    """The table with saturation and half of it, which are rows after each other, side by side."""
+    head, _, *rows = ([cell.strip() for cell in row.strip("|").split("|")] for row in table.split("\n"))
+    both = [
+        [
+            *full[:2],
+            *(
+                one if one == other else f"{one}; {other}"
+                for one, other in zip(full[3:], half[3:], strict=True)
+            ),
+        ]
+        for full, half in zip(rows[::2], rows[1::2], strict=True)
+    ]
+    titles = head[:2] + head[3:]
+    return "\n".join([joined(titles), f"|---|{'---:|' * (len(titles) - 1)}", *map(joined, both)])
+
+
 def aims(rows: dict[str, str]) -> str:
     """The few numbers that are aimed at, each with what was measured."""
     return "\n".join(

@@ -61,7 +61,7 @@ class Most:
         if self.factor is not None:
             return str(self.factor)
         aim = (self.instructions or {}).get(length)
-        return "" if aim is None else f"{aim} instructions"
+        return "" if aim is None else str(aim)
 
 
 NO_AIM = Most()
@@ -260,8 +260,8 @@ def over(rows: list[Row]) -> list[Row]:
 NOTES = f"""A grid of {SIDE} x {SIDE} switches with a terminal each, random traffic at {LOAD:.0%} load,
 statistics on, otherwise the presets' defaults. *Factor*: against the same network without the
 feature; of `spacefibre-2g5` against one lane without frames. *At most*: what is aimed at, as such a factor
-or in instructions per packet-hop; bold: not met. Not counted are packet distribution and terminals of
-several ports."""
+or, from 2000 on, in instructions per packet-hop; bold: not met. Not counted are packet distribution and
+terminals of several ports."""
 
 
 KEPT: list[Case] = [

@@ -20,6 +20,7 @@ from common import (
     Row,
     aims,
     asked,
+    by_load,
     compiled_of,
     grid,
     hops_per_s,
@@ -128,18 +129,17 @@ def one_round(quick: bool, measure: Callable[[Case], Row]) -> Iterator[Row]:
             yield measure((name, terminals, length, round(0.5 * full["accepted"], 4)))
 
 
-HEADER = ("technology", "packet", "at", "packet-hops/s", "wake-ups per hop")
+HEADER = ("technology", "packet", "at", "M packet-hops/s", "wake-ups per hop")
 
 
 def cells(row: Row) -> tuple[str, ...]:
     """One row of the table."""
     unit = "flits" if TECHNOLOGIES[row["technology"]].flit_bytes else "B"
-    fast = row["hops_per_s"] >= 1e5
     return (
         row["technology"],
         f"{row['length']} {unit}",
         "saturation" if row["load"] is None else "50 %",
-        f"{row['hops_per_s'] / 1e6:.2f} M" if fast else f"{row['hops_per_s'] / 1e3:.1f} k",
+        f"{row['hops_per_s'] / 1e6:.3g}",
         f"{row['events_per_hop']:.2f}",
     )
 
@@ -182,7 +182,7 @@ def main() -> None:
     run(
         bench,
         arguments,
-        lambda rows, table: write("On every preset", [summary(rows), NOTES, table]),
+        lambda rows, table: write("On every preset", [summary(rows), NOTES, by_load(table)]),
     )
 
 

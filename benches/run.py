@@ -19,6 +19,7 @@ from common import (
     Row,
     aims,
     asked,
+    by_load,
     compiled_of,
     grid,
     hops_per_s,
@@ -173,7 +174,7 @@ def main() -> None:
     run(
         bench,
         arguments,
-        lambda rows, table: write("By size of the network", [summary(rows), NOTES, table]),
+        lambda rows, table: write("By size of the network", [summary(rows), NOTES, by_load(table)]),
     )
 
 

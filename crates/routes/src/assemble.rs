@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::growing::Growing;
+use crate::runs::Growing;
 use crate::{Groups, NONE, Network, OWN, RouteError, Scheme, Toward, Word};
 
 /// How the links of a group are used.

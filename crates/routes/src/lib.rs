@@ -13,9 +13,6 @@ mod assemble;
 mod blocks;
 mod depend;
 mod dimension;
-mod error;
-mod groups;
-mod growing;
 mod layers;
 mod levels;
 mod load;
@@ -29,15 +26,15 @@ mod view;
 mod walk;
 mod ways;
 
+use std::fmt;
+
 pub use assemble::{Options, Spread, Table, assemble};
 pub use depend::{channel_order, dependency_cycle};
 pub use dimension::{DimensionOrder, Wrap};
-pub use error::{RouteError, Word};
-pub use groups::Groups;
 pub use layers::Layers;
 pub use levels::levels;
 pub use load::{Sharing, Traffic, loads, path};
-pub use network::Network;
+pub use network::{Groups, Network};
 pub use phases::{Phase, phases_cycle};
 pub use rings::{
     BLOCK, Ends, PASS, PortRoute, PortView, RingLoads, RingNetwork, port_route, ring_dependency_cycle,
@@ -103,5 +100,68 @@ pub trait Scheme {
         _out: &mut Vec<(u32, u32, u8)>,
     ) -> Result<bool, RouteError> {
         Ok(false)
+    }
+}
+
+/// A part of a message.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Word {
+    /// Plain text.
+    Text(String),
+    /// A switch number.
+    Switch(u32),
+    /// A terminal number.
+    Terminal(u32),
+    /// A link number.
+    Link(u32),
+}
+
+/// A routing that cannot be built or does not work.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub struct RouteError {
+    /// The message, joined without additional spaces.
+    pub words: Vec<Word>,
+}
+
+impl RouteError {
+    /// Returns an error of plain text.
+    pub fn text(text: impl Into<String>) -> Self {
+        Self::of([Word::Text(text.into())])
+    }
+
+    /// Returns an error of several words.
+    pub fn of(words: impl IntoIterator<Item = Word>) -> Self {
+        Self { words: words.into_iter().collect() }
+    }
+
+    /// Appends the switches, separated by " > ".
+    pub fn then_path(mut self, switches: &[u32]) -> Self {
+        for (place, &switch) in switches.iter().enumerate() {
+            if place > 0 {
+                self.words.push(" > ".into());
+            }
+            self.words.push(Word::Switch(switch));
+        }
+        self
+    }
+}
+
+impl From<&str> for Word {
+    fn from(text: &str) -> Self {
+        Word::Text(text.to_owned())
+    }
+}
+
+impl fmt::Display for RouteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for word in &self.words {
+            match word {
+                Word::Text(text) => f.write_str(text)?,
+                Word::Switch(number) => write!(f, "switch {number}")?,
+                Word::Terminal(number) => write!(f, "terminal {number}")?,
+                Word::Link(number) => write!(f, "link {number}")?,
+            }
+        }
+        Ok(())
     }
 }

@@ -3,11 +3,10 @@
 import { note, settings, showMoment } from "./replayed.js";
 import { Compiled, replaced } from "./compiled.js";
 import { showControls } from "./controls.js";
-import { curves, showCurve } from "./curve.js";
+import { curves, showCurve } from "./charts.js";
 import { Run, columnsOf, numberColumn } from "./engine.js";
-import { toggled } from "./faults.js";
 import { STUCK, measured, point, told } from "./measured.js";
-import { card, further, play, player, showFabrics, view, viewed } from "./playing.js";
+import { card, further, play, player, showFabrics, toggled, view, viewed } from "./playing.js";
 import { MOST_ROWS, recorded } from "./recorded.js";
 import { $, element, fromAddress, state } from "./state.js";
 /* global plots */

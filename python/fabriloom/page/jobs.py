@@ -12,7 +12,7 @@ from .. import studies
 from ..compile import compile, graph_of
 from ..output import encoded, file
 from ..report import for_comparison, for_curve, for_run
-from ..report.cells import micro
+from ..report.page import micro
 from ..results import Results
 from ..scenario import Scenario
 from ..simulate import Progress, run

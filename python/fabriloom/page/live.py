@@ -12,13 +12,12 @@ import numpy as np
 from .. import __version__
 from ..compile import Compiled, compile, graph_of
 from ..reading import toml_text
-from ..report.cells import micro
 from ..report.drawing import fabric_svg
 from ..report.drawing.links import has_ports
 from ..report.drawing.plan import is_large, parts_of
 from ..report.drawing.style import counted
 from ..report.fabric import own_numbers
-from ..report.page import number, plus_minus
+from ..report.page import micro, number, plus_minus
 from ..results import Results, tables
 from ..results.ends import BAD, STUCK
 from ..results.figures import in_percent

@@ -27,7 +27,7 @@ _OF_RUN = (
     *("busy", "carried", "columns", "facts", "end", "bad", "verdict"),
     *("warnings", "cycle", "limit", "sources"),
 )
-"""What a file holds of a measured run; `static/replay_file.js` has the same names."""
+"""What a file holds of a measured run; `static/page.js` has the same names."""
 _ROOM = "fabriloom.page"
 _PLACE = "{}</script>"
 _MOST_S = 30.0

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any
 from ..results.columns import flatten
 from ..results.figures import settings_text
 from ..results.shown import of_programs
-from .cells import amount, json_text, micro, micros
 from .fabric import fabric
-from .page import Cell, Drawing, Page, Prose, Table, plus_minus, render
+from .page import Cell, Drawing, Page, Prose, Table, amount, json_text, micro, micros, plus_minus, render
 from .sections import programs as program_sections
 from .sections import shared as sections
 

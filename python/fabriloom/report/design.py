@@ -7,8 +7,23 @@ from typing import TYPE_CHECKING, Any
 
 from ..results.columns import flatten
 from ..results.figures import figures, in_percent
-from .cells import amount, json_text, micro, spot
-from .page import Axis, Cell, Chart, Page, Prose, Series, Table, Text, number, plus_minus, render
+from .page import (
+    Axis,
+    Cell,
+    Chart,
+    Page,
+    Prose,
+    Series,
+    Table,
+    Text,
+    amount,
+    json_text,
+    micro,
+    number,
+    plus_minus,
+    render,
+    spot,
+)
 
 if TYPE_CHECKING:
     from ..design import Design

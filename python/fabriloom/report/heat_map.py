@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from .cells import micro
 from .drawing.style import INK, PAPER, ramp, scale_of
-from .page import Drawing, HeatMap, number
+from .page import Drawing, HeatMap, micro, number
 
 _CELL_W, _CELL_H, _LEFT, _TOP, _LETTER = 92, 34, 30, 46, 7.2
 _MOST = 40

@@ -11,10 +11,24 @@ import numpy as np
 from ..results.figures import in_percent
 from ..results.shown import with_micro_sign
 from ..topology.graph import Graph
-from .cells import amount, spot
 from .drawing import fabric_svg
 from .fabric import fabric
-from .page import Axis, Cell, Chart, Drawing, Heading, Page, Prose, Series, Table, Text, number, render
+from .page import (
+    Axis,
+    Cell,
+    Chart,
+    Drawing,
+    Heading,
+    Page,
+    Prose,
+    Series,
+    Table,
+    Text,
+    amount,
+    number,
+    render,
+    spot,
+)
 from .pages import provenance_of, scenario_texts
 from .sections import shared as sections
 from .sections.shared import deviation_text

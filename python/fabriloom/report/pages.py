@@ -9,9 +9,8 @@ from ..results import ends, faults
 from ..results.figures import settings_text, value_text
 from ..results.shown import of_programs
 from . import heat_map
-from .cells import json_text, micro
 from .fabric import fabric
-from .page import Page, Text, number, plus_minus, render
+from .page import Page, Text, json_text, micro, number, plus_minus, render
 from .sections import flows as flow_sections
 from .sections import links as link_sections
 from .sections import programs as program_sections

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from . import heat_map
-from .cells import amount, json_text, spot
-from .page import Axis, Cell, Chart, Drawing, Page, Series, Table, number, render
+from .page import Axis, Cell, Chart, Drawing, Page, Series, Table, amount, json_text, number, render, spot
 from .pages import again, provenance_of, scenario_texts
 
 if TYPE_CHECKING:

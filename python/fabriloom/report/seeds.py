@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .cells import amount, spot
-from .page import Axis, Cell, Chart, Page, Series, Table, number, plus_minus, render
+from .page import Axis, Cell, Chart, Page, Series, Table, amount, number, plus_minus, render, spot
 from .pages import again, provenance_of, scenario_texts
 from .sections import shared as sections
 

@@ -282,7 +282,7 @@ def _type(field: dict[str, Any]) -> str:
         return _number(field)
     if kind == "string":
         return _QUANTITY.get(str(example[0]), "rate") if example else "string"
-    return {"boolean": "`true`, `false`", "object": "table"}.get(kind, "value")
+    return {"boolean": "boolean", "object": "table"}.get(kind, "value")
 
 
 def _plural(what: str) -> str:
@@ -325,15 +325,13 @@ that is busy in both directions. [The model](../background/wormhole-model.md#flo
 explains this and `"matched"`. Durations are whole picoseconds; those that a rate or a cycle implies are
 exact fractions, or rounded by less than a millionth; beside very long cables by more, with a warning.
 
-`disconnect`, `restart` and `fault_stops` describe the failure of a link, see [faults](faults.md); without
-faults they are not in the resolved form, nor are `time_code_bits`, `time_code_latency`, `time_code_forward`
-and `interrupt_hold` without [time-codes and
-interrupts](../guides/spacewire-hardware.md#time-codes-and-interrupts).
+What only [faults](faults.md), or [time-codes and
+interrupts](../guides/spacewire-hardware.md#time-codes-and-interrupts), need is not in the resolved form
+without them.
 
 Presets of rings have other settings: packets of symbols, stations with queues, buses. [The ring
 model](../background/ring-model.md) explains them. A load of 1 means requests of the transaction, with their
-idle symbols, back to back on the sender's link. `echo_timeout`, `restart`, `fault_stops`, `close_after` and
-`closed_for` apply to [faults](faults.md#rings).
+idle symbols, back to back on the sender's link.
 """
 
 

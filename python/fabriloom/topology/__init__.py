@@ -18,22 +18,19 @@ from .clos import clos, clos5
 from .different import planes
 from .dragonfly import dragonfly, dragonfly_plus
 from .family import FAMILIES, name_of
-from .fat_tree import fat_tree, xgft
 from .file import file, write
 from .graph import Graph, GraphError, whole
 from .grid import grid, hypercube, ring, torus, twisted_torus
 from .hyperx import hammingmesh, hyperx
 from .jellyfish import jellyfish
-from .joined import MOST_PORTS, replicate
+from .joined import MOST_PORTS, replicate, with_cables
 from .kinds import LINKS, RINGS, NetworkKind, kind_of
-from .more_cables import with_cables
 from .node_link import from_networkx, inline, to_networkx
 from .rings import Rings
-from .sci_banyan import sci_banyan
 from .sci_rings import sci_bridge, sci_dual_ring, sci_ring, sci_rings, sci_torus
-from .sci_switch import sci_long_rings, sci_module, sci_switch, sci_switch_16
+from .sci_switch import sci_banyan, sci_long_rings, sci_module, sci_switch, sci_switch_16
 from .slim_fly import polarfly, slim_fly
-from .tree import cable, crossbar, star, tree
+from .tree import cable, crossbar, fat_tree, star, tree, xgft
 from .words import de_bruijn, kautz
 
 _IN_ORDER = (

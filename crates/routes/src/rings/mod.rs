@@ -6,13 +6,11 @@ mod depend;
 mod load;
 mod route;
 mod table;
-mod torus;
 
 pub use depend::ring_dependency_cycle;
 pub use load::{RingLoads, ring_loads};
-pub use route::{Ends, port_route};
+pub use route::{Ends, port_route, torus_route};
 pub use table::{BLOCK, PortRoute, PortView};
-pub use torus::torus_route;
 
 use crate::{NONE, RouteError};
 

@@ -4,21 +4,17 @@
 
 mod scenarios;
 
-mod address_agreement;
 mod agreement;
 mod code;
-mod distribution;
 mod fault;
 mod fuzz;
 mod hand;
-mod lane_agreement;
 mod lane_hand;
 mod port_agreement;
-mod priority_hand;
 mod program_agreement;
 mod random_runs;
 mod real_flow_control;
 mod ring_agreement;
 mod ring_hand;
 mod soak;
-mod watchdog_hand;
+mod spacewire;

@@ -1,7 +1,6 @@
 // Choosing scenarios, from the list or from files, and examining them.
 import { showControls } from "./controls.js";
-import { toggled } from "./faults.js";
-import { player, showFabrics } from "./playing.js";
+import { player, showFabrics, toggled } from "./playing.js";
 import { buttons, leave, replaySoon, showWhen } from "./running.js";
 import { $, chosen, complain, element, entryOf, nameOf, post, remember, specOf, state, status } from "./state.js";
 import { forget, stale } from "./viewing.js";

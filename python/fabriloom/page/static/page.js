@@ -3,9 +3,31 @@ import { choose, fail, join, load, look, putBeside } from "./choosing.js";
 import { connect } from "./hearing.js";
 import { cards, further, listenToStage, player } from "./playing.js";
 import { begin, buttons, replay, runAt, showWhen, stop } from "./running.js";
-import { saveReplay } from "./replay_file.js";
-import { $, busy, complain, fromAddress, get, kept, shareable, specOf, state, status } from "./state.js";
+import { $, busy, complain, download, fromAddress, get, getText, kept, measured, named, ofNow, shareable, specOf, state, status } from "./state.js";
 import { charts } from "./viewing.js";
+
+// What a saved replay needs of each fabric and of its run; `replay_file.py` has the same names.
+const OF_LOOK = ["description", "facts", "links", "svg", "parts", "warnings", "origin"];
+const OF_RUN = ["busy", "carried", "columns", "facts", "end", "bad", "verdict", "warnings", "cycle", "limit", "sources"];
+const PLACE = "{}</script>";
+
+const only = (names, of) => Object.fromEntries(names.map((name) => [name, of[name]]));
+// No text of a scenario can end the element that holds it.
+const safe = (data) => JSON.stringify(data).replace(/[<>&\u2028\u2029]/g, (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+// Saves the replay that is shown as one HTML file: the player, with the recording in it.
+const saveReplay = async () => {
+  const live = measured() && ofNow() && state.live.length === cards.length && state.live.every((one) => one.end) ? state.live : [];
+  const data = {
+    looked: state.looked.map((side, number) => ({ ...only(OF_LOOK, side), name: named(number), text: side.shared })),
+    replays: cards.map(({ packets }) => { const { type, side, ...recorded } = packets.recording.data; return recorded; }),
+    live: live.map((one) => only(OF_RUN, one)),
+  };
+  try {
+    const [before, after] = (await getText("page/replay.html")).split(PLACE, 2);
+    download(`${cards[0].file}.html`, new Blob([before, safe(data), "</script>", after], { type: "text/html" }));
+  } catch (error) { complain(error.message); }
+};
 
 const listenToPanel = () => {
   $("shelf").addEventListener("change", () => choose($("shelf").value));

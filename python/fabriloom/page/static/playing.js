@@ -1,4 +1,5 @@
-// The fabrics with their packets, and the clock of their replay: what the laboratory and a saved replay have in common.
+// The fabrics with their packets, and the clock of their replay: what the laboratory, a saved replay and pages without a
+// server have in common.
 import { Card } from "./card.js";
 import { Player } from "./player.js";
 import { $, download, named, state } from "./state.js";
@@ -52,4 +53,10 @@ export const listenToStage = () => {
     event.preventDefault();
     act();
   });
+};
+
+// The faults of a scenario after a click on a cable: it fails at a time, or, if it has failed, works again.
+export const toggled = (faults, cable, now_ns) => {
+  const others = faults.filter((one) => ![cable, cable.replace(/^(.*)>(.*?)(#\d+)?$/, "$2>$1$3")].includes(one.cable));
+  return others.length < faults.length ? others : [...faults, { cable, at: `${Math.round(now_ns)} ns` }];
 };

@@ -1,7 +1,6 @@
 // What is measured: the numbers of a run and its charts over time, and the curve.
 /* global plots */
-import { Chart } from "./charts.js";
-import { curves, showCurve } from "./curve.js";
+import { Chart, curves, showCurve } from "./charts.js";
 import { card, cards, viewed } from "./playing.js";
 import { runAt } from "./running.js";
 import { $, measured, named, ofNow, state } from "./state.js";

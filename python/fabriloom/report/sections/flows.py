@@ -7,8 +7,21 @@ from typing import Any
 
 from ...process.libraries import pl
 from ...results import Results, signals
-from ..cells import Columns, amount, listed, micro, micros, spot, table_of
-from ..page import Axis, Cell, Chart, Series, Table, number
+from ..page import (
+    Axis,
+    Cell,
+    Chart,
+    Columns,
+    Series,
+    Table,
+    amount,
+    listed,
+    micro,
+    micros,
+    number,
+    spot,
+    table_of,
+)
 from . import shared as sections
 from .shared import moments
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from ...process.libraries import pl
-from ..cells import amount, busiest, first, listed, micro, micros, percent, table_of
-from ..page import Cell, Table, number
+from ..page import Cell, Table, amount, busiest, first, listed, micro, micros, number, percent, table_of
 
 MOST_ROWS = 64
 """Most lanes."""

@@ -10,8 +10,22 @@ from ...results import Results
 from ...results.ends import STUCK
 from ...results.figures import settings_text
 from ...results.programs import ProgramRun
-from ..cells import amount, listed, micro, micros, percent, spot
-from ..page import Axis, Cell, Chart, Prose, Series, Table, number, plus_minus
+from ..page import (
+    Axis,
+    Cell,
+    Chart,
+    Prose,
+    Series,
+    Table,
+    amount,
+    listed,
+    micro,
+    micros,
+    number,
+    percent,
+    plus_minus,
+    spot,
+)
 from .flows import flows
 from .shared import numeric, tail
 

@@ -18,11 +18,10 @@ from ...results.requirements import (
     worst_first,
 )
 from ...topology import Graph
-from ..cells import micros
 from ..drawing import fabric_svg
 from ..drawing.plan import is_large
 from ..drawing.style import FONT, INK, PAPER, SOFT, label, number, text_width, title
-from ..page import Cell, Drawing, Table, Text
+from ..page import Cell, Drawing, Table, Text, micros
 from ..page import number as typeset
 
 if TYPE_CHECKING:

@@ -10,8 +10,22 @@ from ...results.ends import STUCK
 from ...results.figures import settings_text, value_text
 from ...results.shown import with_micro_sign
 from .. import page
-from ..cells import amount, busiest, micro, micros, percent, spot
-from ..page import Axis, Cell, Chart, Prose, Series, Table, number, plus_minus
+from ..page import (
+    Axis,
+    Cell,
+    Chart,
+    Prose,
+    Series,
+    Table,
+    amount,
+    busiest,
+    micro,
+    micros,
+    number,
+    percent,
+    plus_minus,
+    spot,
+)
 
 ACCEPTED, LATENCY = page.USUAL.accepted, page.USUAL.latency
 ALONE = "simulated"

@@ -4,10 +4,10 @@ use fabriloom_engine::fabric::{Fabric, NEVER, check, fault_kind, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{End, Options, RunError, Simulation};
 use fabriloom_twin::{
-    FlowControl, LinkCounts, Messages, RingTwinRun, TwinRun, messages, run, run_rings, run_with_stops,
+    BusCounts, Delivery, FlowControl, LinkCounts, Messages, RingLinkCounts, RingTwinRun, TwinRun,
+    delivery_key, messages, run, run_rings, run_with_stops,
 };
 
-use super::counts::{deliveries, same_counts, same_deliveries, ways};
 use super::spacewire::same_codes;
 
 /// Returns the twin's run of a legal fabric, with every flow-control character, after comparison with the engine.
@@ -309,4 +309,87 @@ pub fn store(fabric: &mut Fabric, seed: u64) {
         let moves = (seed as usize + terminal).is_multiple_of(3);
         *kind = if moves { transaction::MOVE } else { transaction::WRITE };
     }
+}
+
+/// Returns the deliveries of the fast engine, sorted as the twins sort them.
+pub fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
+    let like = |d: &fabriloom_engine::measure::Delivery| Delivery {
+        source: d.source,
+        target: d.target,
+        created: d.created,
+        started: d.started,
+        delivered: d.delivered,
+        length: d.length,
+    };
+    let mut all: Vec<Delivery> = simulation.run.trace.packets.iter().map(like).collect();
+    all.sort_by_key(delivery_key);
+    all
+}
+
+/// Returns the paths of packets of a run that keeps them, including incomplete ones.
+pub fn ways(simulation: &Simulation) -> Vec<(u32, i64, u32, i64, i64)> {
+    let (hops, standing) = simulation.hops();
+    let all = hops.rows.iter().chain(&standing);
+    let mut ways: Vec<_> = all.map(|hop| (hop.source, hop.started, hop.link, hop.begin, hop.end)).collect();
+    ways.sort_unstable();
+    ways
+}
+
+/// Panics at the first delivery that differs.
+pub fn same_deliveries(fast: &Simulation, twin: &[Delivery], what: &str) {
+    let list = deliveries(fast);
+    let same = list.iter().zip(twin).take_while(|(a, b)| a == b).count();
+    assert!(
+        list == twin,
+        "{what}: the engine delivers {}, the twin {}; after {same} equal ones {:?} against {:?}",
+        list.len(),
+        twin.len(),
+        list.get(same),
+        twin.get(same),
+    );
+}
+
+fn ring_link_counts(simulation: &Simulation) -> Vec<RingLinkCounts> {
+    let counts = simulation.rings().expect("a network of rings").counts();
+    let like = |c: fabriloom_engine::ring::Counts| RingLinkCounts {
+        packets: c.packets,
+        symbols: c.symbols,
+        busy_ticks: c.busy_ticks,
+        retried: c.retried,
+        retry_ticks: c.retry_ticks,
+        echo_ticks: c.echo_ticks,
+        wait_ticks: c.wait_ticks,
+        busied: c.busied,
+        bypass_most: c.bypass_most,
+        lost: c.lost,
+        discarded: c.discarded,
+    };
+    counts.map(like).collect()
+}
+
+fn bus_counts(simulation: &Simulation) -> Vec<BusCounts> {
+    let counts = simulation.rings().expect("a network of rings").bus_counts();
+    let like = |c: fabriloom_engine::ring::BusCounts| BusCounts {
+        transfers: c.transfers,
+        busy_ticks: c.busy_ticks,
+        wait_ticks: c.wait_ticks,
+    };
+    counts.map(like).collect()
+}
+
+/// Checks that both have counted the same up to the same tick.
+pub fn same_counts(fast: &Simulation, twin: &RingTwinRun, what: &str) {
+    let balance = fast.balance().expect("nothing is lost");
+    let rings = fast.rings().expect("a network of rings");
+    assert_eq!(
+        (balance.offered, balance.refused, balance.in_flight, balance.scrubbed, rings.timed_out),
+        (twin.offered, twin.refused, twin.in_flight, twin.scrubbed, twin.timed_out),
+        "transactions offered, refused, in flight, scrubbed, timed out, {what}"
+    );
+    assert_eq!(rings.lost, twin.lost, "transactions lost, {what}");
+    assert_eq!(fast.packet_hops(), twin.packet_hops, "packet-hops, {what}");
+    for (link, (fast, twin)) in ring_link_counts(fast).iter().zip(&twin.links).enumerate() {
+        assert_eq!(fast, twin, "link {link}, {what}");
+    }
+    assert_eq!(bus_counts(fast), twin.buses, "buses, {what}");
 }

@@ -2,7 +2,6 @@
 
 pub mod agree;
 pub mod build;
-pub mod counts;
 pub mod faults;
 pub mod lanes;
 pub mod long;

@@ -1,14 +1,15 @@
-//! Packets for several ports, in the twin and so in the engine, compared with times computed by hand.
+//! Packets for several ports, addresses of which routers delete bytes, and two priorities, in the twin and so in the
+//! engine, compared with times and orders computed by hand.
 //!
 //! Engine and twin deliver the same copies at the same ticks.
 
 use crate::scenarios::agree::{Agreed, counted};
 use crate::scenarios::build::{C104, Cable, DS_LINK, add_cable, crossbar, empty, send_list, set_route};
+use crate::scenarios::faults::with_timeouts;
 use crate::scenarios::networks::random_network;
 use crate::scenarios::random::{random_fabric, time_for};
 use crate::scenarios::seeds::seeds;
-use crate::scenarios::spacewire::with_distributions;
-use crate::scenarios::spacewire::{with_codes, with_priorities};
+use crate::scenarios::spacewire::{with_addresses, with_codes, with_distributions, with_priorities};
 use fabriloom_engine::fabric::{Fabric, check};
 use fabriloom_twin::Delivery;
 
@@ -200,4 +201,134 @@ fn networks_with_distributions_agree() {
         agreed.compare(seed, &fabric, until);
     }
     assert!(agreed.runs > 5, "{agreed:?}");
+}
+
+#[test]
+fn random_fabrics_with_addresses_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("fabrics with addresses", 0..60) {
+        let Some(fabric) = with_addresses(&random_fabric(seed), seed) else { continue };
+        let until = time_for(&fabric, 15);
+        let fabric = if seed % 2 == 0 { with_codes(&fabric, seed, until) } else { fabric };
+        let fabric = if seed % 3 == 0 { with_timeouts(&fabric, seed, until) } else { fabric };
+        let fabric = if seed % 5 == 0 { with_priorities(&fabric, seed) } else { fabric };
+        agreed.compare(seed, &fabric, until);
+    }
+    assert!(agreed.runs > 20 && agreed.delivered > 20 * agreed.runs && agreed.cut > 0, "{agreed:?}");
+}
+
+/// Three switches in a row: a packet of 10 characters starts with a byte for each of them, and an end of packet.
+#[test]
+fn a_path_address_is_a_character_shorter_on_each_link() {
+    let mut f = empty(&[C104; 3], 2, 2);
+    f.header_chars = 0;
+    let (first, back) = add_cable(&mut f, 0, 3, DS_LINK);
+    let (last, _) = add_cable(&mut f, 2, 4, DS_LINK);
+    let (one, one_back) = add_cable(&mut f, 0, 1, DS_LINK);
+    let (two, two_back) = add_cable(&mut f, 1, 2, DS_LINK);
+    for (switch, away, home) in [(0, one, first), (1, two, one_back), (2, last, two_back)] {
+        set_route(&mut f, switch, 1, &[away], false);
+        set_route(&mut f, switch, 0, &[home], false);
+    }
+    f.link_deletes_address = (0..f.links()).map(|link| u8::from(f.link_source[link] < 3)).collect();
+    send_list(&mut f, &[&[(1, 10, 0)], &[]]);
+    let run = counted(&f);
+    assert_eq!(run.deliveries.len(), 1);
+    let characters = [back, one, two, last].map(|link| run.links[link as usize].characters);
+    assert_eq!(characters, [14, 13, 12, 11]);
+}
+
+/// Two terminals send to a third; the packets of the second are of a traffic class whose routes have a switch more.
+#[test]
+fn packets_of_another_traffic_class_have_the_address_of_its_path() {
+    let mut f = empty(&[C104; 3], 3, 6);
+    f.header_chars = 0;
+    let ends =
+        [(0, 3), (0, 4), (1, 5)].map(|(switch, terminal)| add_cable(&mut f, switch, terminal, DS_LINK).0);
+    let (direct, _) = add_cable(&mut f, 0, 1, DS_LINK);
+    let (away, _) = add_cable(&mut f, 0, 2, DS_LINK);
+    let (on, _) = add_cable(&mut f, 2, 1, DS_LINK);
+    for (switch, class, link) in [(0, 2, direct), (1, 2, ends[2]), (0, 5, away), (2, 5, on), (1, 5, ends[2])]
+    {
+        set_route(&mut f, switch, class, &[link], false);
+    }
+    (f.port_class_from, f.port_class_to, f.class_headers) = (vec![1, 0, 1], vec![1; 3], vec![0, 3]);
+    f.link_deletes_address = (0..f.links()).map(|link| u8::from(f.link_source[link] < 3)).collect();
+    send_list(&mut f, &[&[(2, 10, 0)], &[(2, 10, 0)], &[]]);
+    let run = counted(&f);
+    assert_eq!(run.deliveries.len(), 2);
+    let characters = [f.terminal_out_link[0], direct, f.terminal_out_link[1], away, on, ends[2]]
+        .map(|link| run.links[link as usize].characters);
+    // 10 characters, an end of packet, and an address of two or three.
+    assert_eq!(characters, [13, 12, 14, 13, 12, 22]);
+}
+
+/// Where an address is left in front of the header, the switch would delete a byte of that instead.
+#[test]
+fn a_route_that_deletes_headers_is_refused_beside_addresses() {
+    let mut f = empty(&[C104; 2], 2, 2);
+    let (first, _) = add_cable(&mut f, 0, 2, DS_LINK);
+    let (last, _) = add_cable(&mut f, 1, 3, DS_LINK);
+    let (across, back) = add_cable(&mut f, 0, 1, DS_LINK);
+    for (switch, away, home) in [(0, across, first), (1, last, back)] {
+        set_route(&mut f, switch, 1, &[away], switch == 0);
+        set_route(&mut f, switch, 0, &[home], false);
+    }
+    send_list(&mut f, &[&[(1, 10, 0)], &[]]);
+    check(&f).expect("without addresses it is legal");
+    f.link_deletes_address = (0..f.links()).map(|link| u8::from(link == last as usize)).collect();
+    let error = check(&f).expect_err("the route deletes a header").to_string();
+    assert!(error.contains("nothing beside link_deletes_address"), "{error}");
+}
+
+/// Three terminals at one switch, and two at a second one: all packets use one cable.
+fn funnel(high: &[u8], third: &[(u32, u32, u64)]) -> Vec<(u32, u32)> {
+    let mut f = empty(&[C104; 2], 5, 5);
+    for terminal in 0..5 {
+        let home = u32::from(terminal > 2);
+        let (out, _) = add_cable(&mut f, home, 2 + terminal, DS_LINK);
+        set_route(&mut f, home, terminal, &[out], false);
+    }
+    let (over, back) = add_cable(&mut f, 0, 1, DS_LINK);
+    for terminal in 0..5 {
+        let home = u32::from(terminal > 2);
+        set_route(&mut f, 1 - home, terminal, &[if home == 1 { over } else { back }], false);
+    }
+    // Three heads request in one tick, and a second packet of terminal 0 follows.
+    send_list(&mut f, &[&[(3, 50, 0), (3, 20, 0)], &[(3, 50, 0)], third, &[], &[]]);
+    f.port_priority = high.to_vec();
+    in_order(&f)
+}
+
+fn in_order(f: &Fabric) -> Vec<(u32, u32)> {
+    let mut taken = counted(f).deliveries;
+    taken.sort_by_key(|delivery| delivery.delivered);
+    taken.iter().map(|delivery| (delivery.source, delivery.target)).collect()
+}
+
+const ONE: &[(u32, u32, u64)] = &[(4, 50, 0)];
+
+#[test]
+fn without_priorities_the_longest_waiting_head_is_first() {
+    assert_eq!(funnel(&[], ONE), [(0, 3), (1, 3), (2, 4), (0, 3)]);
+}
+
+#[test]
+fn heads_of_high_priority_go_before_others() {
+    assert_eq!(funnel(&[0, 0, 0, 0, 1], ONE), [(2, 4), (0, 3), (1, 3), (0, 3)]);
+}
+
+/// After a short packet to a terminal of the same switch it arrives when terminal 0 has the cable, which keeps it.
+/// Terminal 1 has waited longer, and goes later.
+#[test]
+fn a_packet_that_has_a_link_keeps_it() {
+    let late = &[(0, 5, 0), (4, 50, 0)];
+    assert_eq!(funnel(&[0, 0, 0, 0, 1], late), [(2, 0), (0, 3), (2, 4), (1, 3), (0, 3)]);
+    assert_eq!(funnel(&[], late), [(2, 0), (0, 3), (1, 3), (2, 4), (0, 3)]);
+}
+
+#[test]
+fn among_equals_the_order_is_as_before() {
+    assert_eq!(funnel(&[0, 0, 0, 1, 1], ONE), funnel(&[], ONE));
+    assert_eq!(funnel(&[1, 1, 1, 0, 0], ONE), funnel(&[], ONE));
 }
