@@ -6,9 +6,13 @@ Engine and twin deliver the same for every pair of settings that may stand besid
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from random import Random
 from typing import get_args
 
 import pytest
+from fabriloom import compile as compiling
+from fabriloom import simulate
+from fabriloom.scenario import Scenario
 from fabriloom.scenario.fields import tables
 from fabriloom.scenario.sections.routing import AnyRouting
 from fabriloom.scenario.sections.technology import CharacterLinks, Generic
@@ -52,6 +56,31 @@ def test_a_single_lane_is_closed_outside_its_time_slots(more: drawing.Table) -> 
     assert compared is not None
     assert compared.identical
     assert compared.packets > 0
+
+
+@pytest.mark.seeds
+def test_long_packets_wait_for_the_credit_of_long_cables(seeds: Seeds) -> None:
+    """Few random networks have both; all links of such a packet are computed at once at its terminal."""
+    packets = 0
+    for seed in seeds(12):
+        dice = Random(seed)
+        technology = {
+            "preset": dice.choice(["spacewire-200", "ds-link-c104"]),
+            "cable_length": dice.choice(["100 m", "300 m", "1 km", "3 km"]),
+            "flow_control": dice.choice(["matched", "average"]),
+        }
+        length = dice.choice(["300 B", "1000 B", {"kind": "uniform", "min": "8 B", "max": "1500 B"}])
+        written = {
+            "seed": seed,
+            "topology": {"kind": "grid", "shape": dice.choice([[3, 3], [5]]), "terminals_per_switch": 2},
+            "technology": technology,
+            "traffic": {"length": length, "load": dice.choice([0.05, 0.15, 0.5])},
+            "run": {"duration": "1 ms", "warmup": "0 ns", "precision": 0},
+        }
+        compared = simulate.compare(compiling.compile(Scenario.from_dict(written)))
+        assert compared.identical, f"seed {seed}: {compared}\n{written}"
+        packets += compared.packets
+    assert packets > 0
 
 
 PARTS = 4

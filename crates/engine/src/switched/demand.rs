@@ -29,15 +29,15 @@
 //! * If the first and the last of some characters have the same `sigma`, these form one straight run.
 //!
 //! This holds in networks of plain links of one pace without horizons, once a link has sent the header for the next
-//! request; otherwise it sends immediately. Where links have paces of their own, or some have horizons, those of a
-//! packet are left behind in the same way while its end cannot leave its source: that is a matter of numbers, not of
-//! times. When its end could leave, or something happens to the wire of one of them, they send step by step what they can,
-//! unless it [streams](super::stream) to its terminal, which is tried first. Gain in instructions per packet-hop: at
-//! 1000 B 4539 to 2831 with the C104, 6351 to 3436 with SpaceWire, at 1000 flits 3617 to 2769 with `generic` (1024
-//! terminals); of links behind after the end has left its source, at 1000 B 9322 to 3773 with the C104 (16384
-//! terminals), 5144 to 3144 with SpaceWire (4096); where links have paces of their own, at 1000 B 9748 to 6523 with the
-//! C104, 10,877 to 6303 with SpaceWire, together with more that `stream` sends at once; with time-codes every 100 us, at
-//! 1000 B 16,538 to 13,123 with SpaceWire.
+//! request; otherwise it sends immediately. Where links have paces of their own, or some have horizons or long cables,
+//! those of a packet are left behind in the same way while its end cannot leave its source: that is a matter of numbers,
+//! not of times. When its end could leave, or something happens to the wire of one of them, they send step by step what
+//! they can, unless it [streams](super::stream) to its terminal, which is tried first. Gain in instructions per
+//! packet-hop: at 1000 B 4539 to 2831 with the C104, 6351 to 3436 with SpaceWire, at 1000 flits 3617 to 2769 with
+//! `generic` (1024 terminals); of links behind after the end has left its source, at 1000 B 9322 to 3773 with the C104
+//! (16384 terminals), 5144 to 3144 with SpaceWire (4096); where links have paces of their own, at 1000 B 9748 to 6523
+//! with the C104, 10,877 to 6303 with SpaceWire, together with more that `stream` sends at once; with time-codes every
+//! 100 us, at 1000 B 16,538 to 13,123 with SpaceWire.
 
 mod catch_up;
 mod chain;

@@ -4,6 +4,7 @@ use super::allocation::Ports;
 use super::demand::{self, Chain};
 use super::horizon::Outside;
 use super::link::{self, Kind, Link};
+use super::rounds::Rounds;
 use super::routes::Routes;
 use super::sent::Sent;
 use super::timeline::Timeline;
@@ -111,6 +112,8 @@ pub struct Network {
     pub(super) chains: Vec<Chain>,
     /// Links of a packet that streams, and up to which tick each may send, while the module `stream` checks them.
     pub(super) parts: Vec<(u32, Time)>,
+    /// The same for one that streams over long cables, see the module `rounds`.
+    pub(super) rounds: Rounds,
     /// A switch and a class for which it has no route, if a packet needed it.
     pub(super) lost: Option<(u32, u32)>,
     /// What may act on links from outside their packets, if anything, and when next; [`Time::MAX`] if never.
@@ -163,9 +166,10 @@ impl Network {
             || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         let outside = Outside::new(&fabric);
-        let leaves_behind = kinds.iter().all(|kind| kind.plain);
+        let leaves_behind = kinds.iter().all(|kind| !kind.stepwise);
         // What happens to a link may affect a packet on all its links.
-        let on_demand = leaves_behind && outside.as_ref().is_none_or(|outside| !outside.has_horizons());
+        let plain = kinds.iter().all(|kind| kind.plain);
+        let on_demand = plain && outside.as_ref().is_none_or(|outside| !outside.has_horizons());
         let mut network = Self {
             links,
             exits,
@@ -185,6 +189,7 @@ impl Network {
             kinds,
             chains: Vec::new(),
             parts: Vec::new(),
+            rounds: Rounds::default(),
             lost: None,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
             hops: Hops::default(),

@@ -35,6 +35,8 @@ use crate::kernel::Time;
 
 /// Minimum number of characters; shorter packets mostly fit into the buffers of their links.
 const MANY: i32 = 128;
+/// The same over long cables.
+const FEW: i32 = 24;
 
 /// Characters that a link sends next, on the credit that it then has.
 struct Next {
@@ -51,10 +53,13 @@ impl Network {
     #[inline(always)]
     pub(super) fn stream(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        if !self.on_demand
-            && !at.has_sent_all()
-            && ahead(self.worm(link, at.sending()).end, at.wire.known()) >= MANY
-        {
+        if self.on_demand || at.has_sent_all() {
+            return;
+        }
+        let rest = ahead(at.output.granted(), at.wire.known());
+        if !at.is_plain() && rest >= FEW {
+            self.stream_in_rounds(link);
+        } else if rest >= MANY {
             self.stream_rest(link);
         }
     }
@@ -63,7 +68,11 @@ impl Network {
     fn stream_rest(&mut self, link: u32) {
         let mut parts = std::mem::take(&mut self.parts);
         parts.clear();
-        if let Some(limit) = self.limiting(link, &mut parts) {
+        let limiting = self.limiting(link, &mut parts);
+        if limiting.is_none() {
+            self.stream_in_rounds(link);
+        }
+        if let Some(limit) = limiting {
             self.set_untils(&mut parts);
             let (at, until) = (&self.links[parts[limit].0 as usize], parts[limit].1);
             if at.may_send_many(self.kind(at), until) {

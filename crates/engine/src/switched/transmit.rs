@@ -61,7 +61,32 @@ impl Network {
             return next;
         }
         cold_path();
-        self.transmit::<true, ANY>(link).unwrap_or(NONE)
+        self.transmit_known(link)
+    }
+
+    /// Sends on a link, burst by burst, all that is known, and only then notifies those that depend on it: on a long
+    /// cable each quantum may be a burst of its own.
+    fn transmit_known(&mut self, link: u32) -> u32 {
+        let before = self.links[link as usize].wire.known();
+        loop {
+            if !self.links[link as usize].wire.has_room() {
+                self.make_room(link);
+            }
+            if self.links[link as usize].has_sent_all() {
+                return self.has_nothing(link);
+            }
+            let worm = self.sending(link);
+            let at = &mut self.links[link as usize];
+            if at.credit.is_kept() {
+                at.use_kept_credit(&self.kinds[at.kind as usize], worm.time, worm.end);
+            }
+            let view = self.view::<true, ANY>(link, &worm);
+            let burst = view.burst::<ANY>().expect("a case that always applies");
+            self.store::<true, ANY>(link, &worm, &burst);
+            if burst.run.count == 0 || !burst.again {
+                return self.take_effect::<true, ANY>(link, &burst, before);
+            }
+        }
     }
 
     /// Sends on a link, in a case that was determined in advance; does nothing if the case does not apply. The
@@ -151,6 +176,14 @@ impl Network {
     /// Stores a burst and handles its consequences; returns a link that sends next, or [`NONE`].
     #[inline(always)]
     fn send<const PACED: bool, const CASE: Case>(&mut self, link: u32, worm: &Sending, burst: &Burst) -> u32 {
+        let before = self.links[link as usize].wire.known();
+        self.store::<PACED, CASE>(link, worm, burst);
+        self.take_effect::<PACED, CASE>(link, burst, before)
+    }
+
+    /// Stores a burst.
+    #[inline(always)]
+    fn store<const PACED: bool, const CASE: Case>(&mut self, link: u32, worm: &Sending, burst: &Burst) {
         let at = &mut self.links[link as usize];
         let (number, before) = (at.sending(), at.wire.known());
         let kind = &self.kinds[at.kind as usize];
@@ -171,7 +204,6 @@ impl Network {
                 self.tell_begun(link, &burst.run, burst.last);
             }
         }
-        self.take_effect::<PACED, CASE>(link, burst, before)
     }
 
     /// Handles the consequences of a burst that was sent, before which characters were known up to a number.

@@ -135,7 +135,7 @@ impl Network {
 
     /// Sends characters whose starts nobody will look up.
     #[inline(always)]
-    fn send_unseen(&mut self, link: u32, count: u32) {
+    pub(in super::super) fn send_unseen(&mut self, link: u32, count: u32) {
         self.links[link as usize].wire.send_unseen(count);
         if self.paced {
             self.free_unseen(link, count);

@@ -63,7 +63,21 @@ const PACES: [&[u32]; 3] = [&[100], &[100, 101, 103, 102, 101], &[100, 140, 110,
 /// Returns when packets of a length are delivered and when links are free for others, as their paths cross; and how
 /// many runs were computed. `paces`: of the links, in turn.
 fn run(switches: u32, length: u32, paces: &[u32], leaves: bool) -> (Vec<(Time, u32)>, Vec<Time>, u64) {
+    run_over(0, switches, length, paces, leaves)
+}
+
+/// The same over cables that delay characters and credit by a number of ticks.
+fn run_over(
+    cable: u32,
+    switches: u32,
+    length: u32,
+    paces: &[u32],
+    leaves: bool,
+) -> (Vec<(Time, u32)>, Vec<Time>, u64) {
     let mut fabric = row(switches);
+    for ticks in fabric.link_arrival_ticks.iter_mut().chain(&mut fabric.link_credit_ticks) {
+        *ticks += cable;
+    }
     for (ticks, pace) in fabric.link_character_ticks.iter_mut().zip(paces.iter().cycle()) {
         *ticks = *pace;
     }
@@ -138,5 +152,33 @@ fn a_long_packet_takes_fewer_runs_on_each_link() {
     for (switches, paces, most) in [(5, PACES[0], 70), (40, PACES[0], 70), (5, PACES[1], 90)] {
         let (left, eager) = (run(switches, 1000, paces, true).2, run(switches, 1000, paces, false).2);
         assert!(100 * left < most * eager, "{left} runs instead of {eager}, {switches} switches");
+    }
+}
+
+/// Each quantum was a run: with three times as many characters three times as many.
+#[test]
+fn a_packet_takes_no_more_runs_over_long_cables_the_longer_it_is() {
+    for paces in PACES {
+        let [short, long] = [1000, 3000].map(|length| run_over(10_000, 5, length, paces, true).2);
+        assert!(
+            100 * long < 130 * short,
+            "{long} runs, or {short} for a third of the characters, paces {paces:?}"
+        );
+    }
+}
+
+#[test]
+fn nothing_changes_over_long_cables() {
+    for (length, cable) in
+        [64, 200, 300, 1000, 3000].into_iter().flat_map(|length| [(length, 2500), (length, 10_000)])
+    {
+        for paces in PACES {
+            let [left, eager] = [true, false].map(|leaves| run_over(cable, 5, length, paces, leaves));
+            assert_eq!(
+                (&left.0, &left.1),
+                (&eager.0, &eager.1),
+                "{length} characters, {cable} ticks, {paces:?}"
+            );
+        }
     }
 }
