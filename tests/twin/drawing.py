@@ -272,6 +272,34 @@ def lanes(seed: int) -> Table:
     return {**written, "technology": technology, "routing": routing}
 
 
+def streams(seed: int) -> Table:
+    """Long packets with their links to themselves: lanes that share by packet or one lane, and a fault."""
+    dice = Random(f"streams {seed}")
+    quantum = dice.choice([1, 1, 2, 4])
+    technology: Table = {
+        "preset": "generic",
+        "lanes": dice.choice([1, 1, 2, 4]),
+        "lane_sharing": "packet",
+        "crossbar": dice.choice(["fast", "link-rate"]),
+        "forward_cycles": dice.choice([0, 0, 1, 3]),
+        "link_cycles": dice.choice([1, 1, 2, 10]),
+        "output_buffer_flits": dice.choice([1, 2, 4, 16]),
+        "credit_quantum_flits": quantum,
+        "input_buffer_flits": quantum * dice.choice([1, 2, 4]) + dice.choice([0, 1, 8, 30]),
+    }
+    flits = dice.choice([64, 200, 1000])
+    traffic = {"load": dice.uniform(0.05, 0.6), "length": f"{8 * flits - dice.randint(0, 99)} B"}
+    fault = {"cable": "s(0,1)>s(0,2)", "at": f"{dice.randint(1, 5)} us", "repaired": "9 us"}
+    topology = {"kind": "grid", "shape": [2, 3]}
+    return {
+        "seed": seed,
+        "topology": topology,
+        "technology": technology,
+        "fault": [fault],
+        "traffic": traffic,
+    }
+
+
 def rings(seed: int) -> Table:
     """A network of rings with traffic."""
     dice = Random(seed)

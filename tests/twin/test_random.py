@@ -25,7 +25,9 @@ Seeds = Callable[[int], Iterator[int]]
 
 @pytest.mark.seeds
 @pytest.mark.parametrize(
-    "draw", [drawing.links, drawing.lanes, drawing.rings], ids=["links", "lanes", "rings"]
+    "draw",
+    [drawing.links, drawing.lanes, drawing.streams, drawing.rings],
+    ids=["links", "lanes", "streams", "rings"],
 )
 def test_engine_and_twin_deliver_the_same(draw: Callable[[int], drawing.Table], seeds: Seeds) -> None:
     refused = packets = count = 0

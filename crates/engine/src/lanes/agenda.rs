@@ -20,6 +20,8 @@ pub(super) struct Agenda {
     /// The same links for the next tick: that is what most wait for where a character takes one.
     soon_crossing: Vec<u32>,
     soon_starting: Vec<u32>,
+    /// The first tick that is not computed in advance.
+    pub horizon: Time,
     /// When the last wire is free, and the last credit has returned: a run ends no earlier.
     rests_at: Time,
     wheel: Wheel,
@@ -33,6 +35,7 @@ impl Agenda {
             starting: Vec::new(),
             soon_crossing: Vec::new(),
             soon_starting: Vec::new(),
+            horizon: 0,
             rests_at: -1,
             wheel: Wheel::default(),
         }
@@ -78,6 +81,12 @@ impl Agenda {
     #[inline(always)]
     pub fn take_crossing(&mut self) -> Option<u32> {
         self.crossing.pop()
+    }
+
+    /// Whether characters may still cross in this tick.
+    #[inline(always)]
+    pub fn may_cross_more(&self) -> bool {
+        !self.crossing.is_empty()
     }
 
     /// Takes a link on whose wire a character may start in this tick.
@@ -129,10 +138,12 @@ impl Agenda {
         }
     }
 
-    /// Schedules the input buffers at the end of a link, now or later; at an unknown time something else will.
+    /// Schedules the input buffers at the end of a link, now or later; at an unknown time something else will. What crosses
+    /// later is computed now where nothing can change it.
     #[inline(always)]
     pub fn wake_port(&mut self, link: &mut Link, time: Time) {
-        let time = time.max(self.now);
+        let is_certain = link.port.is_certain && link.port.spilling.is_empty() && time < self.horizon;
+        let time = if is_certain { self.now } else { time.max(self.now) };
         if time < link.port.due {
             link.port.due = time;
             if time == self.now {
@@ -201,10 +212,9 @@ impl Agenda {
             at.owed -= run.count();
             return;
         }
-        let more = (run.count() - first) / link.quantum;
+        let (complete, more) = (at.complete(link, run), (run.count() - first) / link.quantum);
         at.owed = at.owed + (more + 1) * link.quantum - run.count();
         let step = Time::from(run.step) * Time::from(link.quantum);
-        let complete = run.at(first - 1);
         match u32::try_from(step) {
             Ok(step) => at.credit.add_run(Run { first: complete, step, more }.after(link.credit)),
             Err(_) => {

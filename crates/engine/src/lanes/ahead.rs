@@ -23,7 +23,7 @@ impl Network {
     /// Finds out how far can be computed in advance in this tick: until somebody looks, a link fails, or a code moves on.
     /// Paths of packets are recorded in order, and queues are counted in any tick, so with these nothing is.
     pub(super) fn look_ahead(&mut self) {
-        self.horizon = if self.hops.limit == 0 && self.fabric.via_by_queue == 0 {
+        self.agenda.horizon = if self.hops.limit == 0 && self.fabric.via_by_queue == 0 {
             let codes = self.codes.as_ref().map_or(UNKNOWN, |codes| codes.horizon(self.agenda.now));
             self.faults.next().unwrap_or(UNKNOWN).min(codes).min(self.looked_at)
         } else {
@@ -43,10 +43,13 @@ impl Network {
     /// up to the end of its packet, or further.
     pub(super) fn start_alone(&mut self, link: u32, lane: u32) {
         let further = self.starts_further(link);
+        if self.links[link as usize].from_terminal {
+            self.stream(lane);
+        }
         while further || self.lanes[lane as usize].is_amid() {
             let time = self.lanes[lane as usize].starts_at.max(self.links[link as usize].free_at);
             let is_wrong = time < self.links[link as usize].wrong_until;
-            if time > self.agenda.now && (time >= self.horizon || is_wrong) {
+            if time > self.agenda.now && (time >= self.agenda.horizon || is_wrong) {
                 return self.agenda.wake_wire(&mut self.links[link as usize], time);
             }
             let time = time.max(self.agenda.now);
@@ -64,7 +67,7 @@ impl Network {
             let at = &self.queues[queue as usize];
             let port = &self.links[at.link as usize].port;
             let (time, now) = (at.crosses_at.max(port.free_at), self.agenda.now);
-            let until = if port.ahead { self.horizon } else { now };
+            let until = if port.ahead { self.agenda.horizon } else { now };
             if time > now && time >= until.min(at.ends_at(port)) {
                 return self.agenda.wake_port(&mut self.links[at.link as usize], time);
             }

@@ -94,14 +94,18 @@ impl Network {
         }
         self.distribute();
         self.look_ahead();
-        while let Some(link) = self.agenda.take_crossing() {
-            self.cross(link);
+        loop {
+            while let Some(link) = self.agenda.take_crossing() {
+                self.cross(link);
+            }
+            self.take_nominated();
+            while let Some(link) = self.agenda.take_starting() {
+                self.start(link);
+            }
+            if !self.agenda.may_cross_more() {
+                return Ok(());
+            }
         }
-        self.take_nominated();
-        while let Some(link) = self.agenda.take_starting() {
-            self.start(link);
-        }
-        Ok(())
     }
 
     /// Grants lanes of a group until no waiting head finds a free one.

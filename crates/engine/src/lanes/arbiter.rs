@@ -24,7 +24,7 @@ impl Network {
         let mut time = self.agenda.now;
         loop {
             let is_wrong = time < self.links[link as usize].wrong_until;
-            let next = if time > self.agenda.now && (time >= self.horizon || is_wrong) {
+            let next = if time > self.agenda.now && (time >= self.agenda.horizon || is_wrong) {
                 Next::Wait(time)
             } else {
                 self.next_by_rules(link, time)

@@ -239,7 +239,7 @@ impl Network {
         let queue = self.take_queue(to);
         let at = &self.queues[queue as usize];
         let (output, ahead) = (at.output, self.links[at.link as usize].port.ahead);
-        let amid = self.cross_ahead(queue, now, if ahead { self.horizon } else { now });
+        let amid = self.cross_ahead(queue, now, if ahead { self.agenda.horizon } else { now });
         let amid = amid || self.cross_one(queue, now);
         let last = self.queues[queue as usize].moved_at;
         let port = &mut self.links[to as usize].port;

@@ -166,6 +166,8 @@ pub(super) struct Port {
     /// Whether characters cross as far ahead as they are known: nothing competes with them, or they follow each other and
     /// go first until their packet ends; and their credit does not depend on others that cross meanwhile.
     pub ahead: bool,
+    /// Whether nothing competes with them and no time-out ends their packet: the times at which they cross are certain.
+    pub is_certain: bool,
     /// After how many ticks without a crossing a packet is ended there.
     pub timeout: Time,
     /// When the first of the characters that are not nominated can cross, if there are any.
@@ -213,6 +215,8 @@ impl Port {
         // Characters of one lane that cross from several queues complete a quantum in the order of their times; and a
         // packet that has begun must not need it.
         let in_order = !sorts || fabric.whole_packet_credit == 1 && fabric.link_quantum[link] == 1;
+        let ahead = (!competes || fabric.lane_sharing == sharing::PACKET) && in_order;
+        let timeout = timeout_of(fabric, fabric.link_target[link]);
         Self {
             free_at: 0,
             due: UNKNOWN,
@@ -220,8 +224,9 @@ impl Port {
             forward: ticks(&fabric.switch_forward_ticks),
             competes,
             sorts,
-            ahead: (!competes || fabric.lane_sharing == sharing::PACKET) && in_order,
-            timeout: timeout_of(fabric, fabric.link_target[link]),
+            ahead,
+            is_certain: ahead && !competes && timeout == UNKNOWN,
+            timeout,
             others: UNKNOWN,
             crossing: Vec::new(),
             last: NONE,

@@ -170,7 +170,7 @@ impl Network {
         let is_next = queue.as_ref().is_some_and(|queue| queue.arrivals.is_empty());
         let most_sent = most.map_or(length - 1, |most| begin.saturating_add(most).min(length - 1));
         let next = loop {
-            let run = start_run(at, link, time, most_sent - sent, self.horizon, most.is_none());
+            let run = start_run(at, link, time, most_sent - sent, agenda.horizon, most.is_none());
             if let Some(queue) = &mut queue {
                 queue.arrivals.push_run(run.after(link.arrival));
             }
@@ -178,7 +178,7 @@ impl Network {
             let next = at.start_of(link);
             time = next.max(link.free_at);
             let has_wire = most.is_none() || next <= link.free_at;
-            if time >= self.horizon || sent == most_sent || !has_wire {
+            if time >= agenda.horizon || sent == most_sent || !has_wire {
                 break next;
             }
         };
@@ -216,7 +216,7 @@ impl Network {
         agenda.may_start(from, link);
         let to = &mut lanes[at.output as usize];
         let starts = now + link.port.forward;
-        let until = self.horizon.min(now + out.credit);
+        let until = agenda.horizon.min(now + out.credit);
         let passes = self.shares && (starts == now || starts < until) && passes(to, out, starts);
         at.arrivals.pop();
         at.moved_at = now;
@@ -326,7 +326,7 @@ impl Network {
         let free_at = out.free_at.max(out.wrong_until).max(out.repeats_until);
         if !to.ready.is_empty()
             || starts < free_at.max(to.credit.at(1, out.quantum))
-            || starts >= self.horizon
+            || starts >= agenda.horizon
         {
             return false;
         }
@@ -343,7 +343,7 @@ impl Network {
         }
         keep_in_time(&mut run, link);
         run.keep(run.not_before(at.arrivals.run()));
-        run.keep_before(self.horizon - link.port.forward);
+        run.keep_before(agenda.horizon - link.port.forward);
         if !to.places.are_in_time(run) {
             return false;
         }

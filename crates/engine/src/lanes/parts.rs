@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use super::buffers::{Credit, Places, Row};
 use super::link::{Link, Port};
 use super::state::UNKNOWN;
-use super::times::Times;
+use super::times::{Run, Times};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 
@@ -107,6 +107,12 @@ impl Lane {
         if time == UNKNOWN {
             link.known &= !self.bit;
         }
+    }
+
+    /// Returns when a quantum of credit is complete, if characters leave its input buffer in this run.
+    #[inline(always)]
+    pub fn complete(&self, link: &Link, leaving: Run) -> Time {
+        leaving.at(self.owed + link.quantum - link.input_buffer - 1)
     }
 
     /// Whether it is inside a packet.

@@ -7,6 +7,7 @@ use super::fault::Faults;
 use super::link::Link;
 use super::packet::{Header, Packet};
 use super::parts::{Group, Lane, Outgoing, Queue, groups, lanes};
+use super::stream::Stage;
 use crate::fabric::{Fabric, arbiter, choice, sharing};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -35,6 +36,8 @@ pub struct Network {
     pub(super) touched: Vec<u32>,
     /// Lanes that a head can be granted, while one is chosen.
     pub(super) found: Vec<u32>,
+    /// The links of a packet that may stream.
+    pub(super) stages: Vec<Stage>,
     /// Links to whose lanes characters are nominated in this tick.
     pub(super) contested: Vec<u32>,
     /// Whether a link sends a packet to its end before another one.
@@ -50,8 +53,6 @@ pub struct Network {
     pub(super) whole: bool,
     /// Whether links have one lane, and input buffers one queue: then nothing competes for a wire or a crossbar.
     pub(super) alone: bool,
-    /// The first tick that is not computed in advance; of links that are not `alone`, none is.
-    pub(super) horizon: Time,
     /// The next tick at which the state or the counts are looked at.
     pub(super) looked_at: Time,
     /// A switch and a class for which it has no route, if a packet needed it.
@@ -98,6 +99,7 @@ impl Network {
             streams,
             touched: Vec::new(),
             found: Vec::new(),
+            stages: Vec::new(),
             contested: Vec::new(),
             by_packet: fabric.lane_sharing == sharing::PACKET,
             fixed: fabric.lane_arbiter == arbiter::FIXED,
@@ -106,7 +108,6 @@ impl Network {
             wires,
             whole: fabric.whole_packet_credit == 1,
             alone: fabric.lanes == 1 && fabric.output_queues == 0,
-            horizon: 0,
             looked_at: 0,
             no_route: None,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
