@@ -121,7 +121,7 @@ impl Network {
         sends.then(|| (end - at.wire.known()).0)
     }
 
-    /// Enters the state of the links of a packet, of which there are so many characters to know.
+    /// Enters the state of the links of a packet; `most`: how many of its characters are to be known.
     fn fill_rounds(&self, rounds: &mut Rounds, most: usize) {
         let Rounds { rows, times, kept, places } = rounds;
         *places = most;
