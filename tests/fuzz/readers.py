@@ -36,8 +36,6 @@ from fabriloom.topology import GraphError
 from fabriloom.topology.sci_rings import sci_rings
 from imports.test_booksim import CONFIG
 from imports.test_infiniband import LFTS, LISTED, RECORDS, SUBNET
-from imports.test_netrace import PACKETS
-from imports.test_netrace import trace as packets_of_netrace
 from imports.test_simulators import (
     ANYNET,
     CHIP,
@@ -55,6 +53,8 @@ from imports.test_simulators import (
     ZONES,
 )
 from imports.test_traces import ALLPROF, CHAKRA, DUMPI, GATHERED, OTHER_RANK, grouped
+from imports.test_waiting import PACKETS
+from imports.test_waiting import trace as packets_of_netrace
 from programs.test_goal import binary
 
 WORDS = [
