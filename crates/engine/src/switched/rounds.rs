@@ -83,6 +83,11 @@ impl Network {
             let here = &self.links[at as usize];
             let Some(unsent) = self.unsent_in_rounds(at, end) else { return false };
             let returns = if here.leads_to_terminal() { end } else { here.credit.next_quantum() };
+            // With a short cable only those that are still supplied are stored.
+            let is_short = !here.leads_to_terminal() && !self.kind(here).long;
+            if is_short && ahead(returns, self.next_supplied(at)) < 0 {
+                return false;
+            }
             most = most.max(unsent as i32).max(ahead(end, returns));
             long |= self.kind(here).long;
             rounds.rows.push(Row { link: at, number: end, first: unsent as usize, ..Row::default() });
