@@ -291,6 +291,8 @@ WRONG = {
         LATENCY.replace("1.62", "nan?"),
         'word.txt:5: "1                       nan?": 2 numbers are expected',
     ),
+    "unit.txt": (LATENCY.replace("(us)", "(ms)"), 'OSU prints us here, not "ms"'),
+    "unread.csv": ("bytes,gap_us,send_usec\n1,1,1\n", 'column "send_usec"'),
     "short.txt": (LATENCY + "2048\n", 'short.txt:7: "2048": the file is cut short here'),
     "none.txt": (LATENCY[:60], "none.txt: it has no values"),
     "zero.txt": (BANDWIDTH.replace("3.20", "0.00"), "zero.txt:3: 0 is not a measured value"),
