@@ -292,6 +292,8 @@ WRONG = {
         'word.txt:5: "1                       nan?": 2 numbers are expected',
     ),
     "unit.txt": (LATENCY.replace("(us)", "(ms)"), 'OSU prints us here, not "ms"'),
+    "twice.csv": ("bytes,gap_us\n1,1\n1,9\n", "twice.csv:3: gap_us at 1 B is a second value"),
+    "units.csv": ("bytes,gap_us,gap_ns\n1,1,9\n", "units.csv:2: gap_ns at 1 B is a second value"),
     "unread.csv": ("bytes,gap_us,send_usec\n1,1,1\n", 'column "send_usec"'),
     "short.txt": (LATENCY + "2048\n", 'short.txt:7: "2048": the file is cut short here'),
     "none.txt": (LATENCY[:60], "none.txt: it has no values"),

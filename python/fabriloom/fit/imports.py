@@ -211,4 +211,7 @@ def _csv_row(path: Path, line: int, names: list[str], cells: list[str], found: S
             size = _size(path, line, float(row[name]))
         elif size is not None:
             quantity, factor = _COLUMNS[name]
+            if size in found.values.get(quantity, {}):
+                again = f"{path}:{line}: {name} at {size} B is a second value of this quantity"
+                raise FitError(f"{again}\n  = write one for each size, such as the median")
             found.put(quantity, size, float(row[name]) * factor)
