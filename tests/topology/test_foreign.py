@@ -67,6 +67,32 @@ def test_a_meaning_can_be_given(form, tmp_path):
     assert not any("LinkSpeedRaw" in remark or "such as" in remark for remark in graph.remarks)
 
 
+@pytest.mark.parametrize(
+    ("mapped", "column", "value", "other"),
+    [
+        ({"delay": "delay us"}, "delay_ps", 2.5e6, "length"),
+        ({"delay": "latency us"}, "delay_ps", 7e6, "length"),
+        ({"length": "length km"}, "length_m", 120e3, "delay"),
+    ],
+)
+def test_of_length_and_delay_the_mapped_one_counts(mapped, column, value, other, tmp_path):
+    found = networkx.Graph()
+    found.add_edge("a", "b", length=120.0, delay=2.5, latency=7)
+    (tmp_path / "a.csv").write_text("source,target,length,delay,latency\na,b,120.0,2.5,7\n")
+    (tmp_path / "a.json").write_text(json.dumps(networkx.node_link_data(found, edges="links")))
+    networkx.write_graphml(found, tmp_path / "a.graphml")
+    with warnings.catch_warnings(action="ignore"):
+        graphs = [topology.from_networkx(found, 1, mapped)]
+    graphs += [
+        topology.file(tmp_path / f"a.{form}", terminals_per_switch=1, attributes=mapped)
+        for form in ("csv", "json", "graphml")
+    ]
+    for graph in graphs:
+        assert graph.attributes[column][-2:].tolist() == [value, value]
+        assert list(graph.attributes) == [column]
+        assert any(f'"{other}"' in remark for remark in graph.remarks)
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     ("attributes", "message", "parameter"),

@@ -24,6 +24,7 @@ _OF_ONE = re.compile(
     re.IGNORECASE,
 )
 """Tests of OSU in which one process sends messages to one."""
+_OSU_UNIT = re.compile(r"^#\s*Size\b[^(\n]*\(([^)\n]*)\)", re.IGNORECASE | re.MULTILINE)
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
 
@@ -84,6 +85,12 @@ def _osu(path: Path, text: str) -> Samples:
     found = Samples()
     begins = {text.count("\n", 0, match.start()) + 1: match for match in _OSU.finditer(text)}
     latency = {line: _is_latency(path, line, match, text) for line, match in begins.items()}
+    for match in _OSU_UNIT.finditer(text, min(one.start() for one in begins.values())):
+        line = text.count("\n", 0, match.start()) + 1
+        unit = "us" if latency[max(begin for begin in begins if begin < line)] else "MB/s"
+        if match[1].strip().lower() != unit.lower():
+            shown = f'"{match[1].strip()[:20]}"'
+            raise FitError(f"{path}:{line}: OSU prints {unit} here, not {shown}\n  = save what it printed")
     for line, (first, value) in _rows(path, text, 2, min(begins)):
         size = _size(path, line, first)
         if not 0 < value < 1e18:
@@ -173,9 +180,12 @@ def _csv(path: Path, text: str) -> Samples:
 
 
 def _columns(path: Path, line: int, names: list[str]) -> None:
+    """Raise :class:`FitError` for a header without a size or values, or with a quantity in no known unit."""
     known = ["bytes", *_COLUMNS]
-    if "bytes" not in names or not set(names) & set(_COLUMNS):
-        wrong = next((name for name in names if name not in known), names[0])
+    others = [name for name in names if name not in known]
+    unread = [name for name in others if {name, name.rpartition("_")[0]} & set(QUANTITIES)]
+    if "bytes" not in names or not set(names) & set(_COLUMNS) or unread:
+        wrong = next(iter(unread or others), names[0])
         near = units.nearest(wrong, known)
         hint = f'is "{near}" meant? ' if near else ""
         raise FitError(
@@ -201,4 +211,7 @@ def _csv_row(path: Path, line: int, names: list[str], cells: list[str], found: S
             size = _size(path, line, float(row[name]))
         elif size is not None:
             quantity, factor = _COLUMNS[name]
+            if size in found.values.get(quantity, {}):
+                again = f"{path}:{line}: {name} at {size} B is a second value of this quantity"
+                raise FitError(f"{again}\n  = write one for each size, such as the median")
             found.put(quantity, size, float(row[name]) * factor)

@@ -24,6 +24,13 @@ OF_LINKS = {
 }
 """What an attribute of a file can be read as, and the units that can follow its name."""
 MEANINGS = (*OF_NODES, *OF_LINKS)
+_SAME = {
+    "cycle": ("cycle_ps",),
+    "rate": ("rate_bits_per_s",),
+    "length": ("length_m", "delay", "delay_ps"),
+    "delay": ("delay_ps", "length", "length_m"),
+}
+"""Our names that say the same as another: if that one is mapped, they are passed over unless mapped too."""
 _USUAL = {
     "rate": ("linkspeedraw", "capacity", "bandwidth", "speed", "linkspeed"),
     "delay": ("latency",),
@@ -55,11 +62,18 @@ class Foreign:
         if not self.mapped:
             return dict(values)
         wanted = {name: self.mapped[name] for name in ours if name in self.mapped}
-        given = {name: value for name, value in values.items() if name not in self.mapped}
+        same = {other for name in wanted for other in _SAME.get(name, ())}
+        used = {theirs.name for theirs in wanted.values()}
+        given: dict[str, Any] = {}
+        for name, value in values.items():
+            if name not in self.mapped and name not in same:
+                given[name] = value
+            elif name in same and name not in used and _is_given(value):
+                self.ignored.setdefault(name)
         for name, theirs in wanted.items():
             given.pop(theirs.name, None)
             value = values.get(theirs.name)
-            if value is not None and str(value).strip():
+            if _is_given(value):
                 self.met.add(name)
                 given[name] = f"{str(value).strip()} {theirs.unit}" if theirs.unit else value
         return given
@@ -93,6 +107,10 @@ class Foreign:
             unit = {"rate": "bit/s", "delay": "us", "length": "m"}[usual[0][0]]
             offer += f', such as {usual[0][0]} = "{usual[0][1]} {unit}"'
         return f"{origin}: attributes without a meaning here are ignored: {listed}{more}{offer}"
+
+
+def _is_given(value: Any) -> bool:
+    return value is not None and bool(str(value).strip())
 
 
 def foreign(attributes: Mapping[str, str] | None) -> Foreign:
