@@ -151,9 +151,11 @@ impl Lane {
     /// Returns the last packet sent of which this is true; it is of all before it.
     #[inline(always)]
     pub fn last_sent(&self, is_so: impl Fn(&Sent) -> bool) -> Option<&Sent> {
-        // One of the last is asked for mostly; with long cables there are hundreds.
-        let near = self.sent.iter().rev().take(3).find(|&sent| is_so(sent));
-        near.or_else(|| self.sent.partition_point(is_so).checked_sub(1).map(|place| &self.sent[place]))
+        // With long cables there are hundreds, of which the last is asked for mostly.
+        match self.sent.back() {
+            Some(last) if is_so(last) => Some(last),
+            _ => self.sent.partition_point(is_so).checked_sub(1).map(|place| &self.sent[place]),
+        }
     }
 
     /// Returns how many characters must have left the input buffer for a packet to start, if it is the next.
