@@ -52,14 +52,14 @@ class LinkRoutes:
             """Tables that replace ``lane_table`` after faults, by the set of dead links."""
             self.after_planes: dict[frozenset[int], list[RouteTable]] = {}
             """The same tables of each plane, not divided by lanes."""
-            by_source = parameters.get("addressing") == "path" or self.technology.in_flits
             for name in _ELSEWHERE:
                 parameters.pop(name, None)
             lanes = self.technology.lanes
             layers = 1 if parameters.get("service_levels") else self.layers
             parameters["lanes"] = lanes if scenario.routing.kind == "table" else layers
             if scenario.routing.kind == "paths":
-                parameters["by_source"] = by_source
+                by_sender = scenario.routing.addressing == "path" or self.technology.in_flits
+                parameters["by_source"] = by_sender
             self.planes = _planes(graph, parameters)
             """Per plane of the graph: its graph and table."""
             self.classes = by_pair(scenario, graph, self.planes[0][1], lanes) or self.classes

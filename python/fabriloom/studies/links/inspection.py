@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -158,10 +159,12 @@ class LinkInspection:
 
     def _with_headers(self, loads: Reals) -> Reals:
         """Return loads, of all links or those of a plane, with the headers of random switches."""
-        if not self.routes.via:
-            return loads
-        header = link_loads.header_part(self.routes, _packet(self.compiled)[1])
-        return np.where(loads > 0, self._loads(self._demand(), header), 0.0)
+        return np.where(loads > 0, self._headed, 0.0) if self.routes.via else loads
+
+    @cached_property
+    def _headed(self) -> Reals:
+        """The loads of all links with the headers of random switches."""
+        return self._loads(self._demand(), link_loads.header_part(self.routes, _packet(self.compiled)[1]))
 
     def _planes(self, loads: Reals, limits: Reals) -> dict[str, Any]:
         """Return each plane with the throughput at which a link of it is full; empty for a single network."""
