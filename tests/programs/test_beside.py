@@ -39,9 +39,15 @@ def beside(program: dict[str, Any], **sections: Any) -> Scenario:
 @pytest.mark.parametrize("name", READY)
 def test_the_twin_delivers_the_same(name: str) -> None:
     traffic = TRAFFIC if len(name) % 2 else {"load": 0.2, "length": "100 B"}
-    found = compare(beside(READY[name], traffic=traffic, protocol={"preset": "virtual-link"}))
+    more: dict[str, Any] = {"traffic": traffic, "protocol": {"preset": "virtual-link"}}
+    found = compare(beside(READY[name], **more))
     assert found.identical
     assert found.packets > 20
+    for choice in ("round-robin", "first-free", "nominal"):
+        ports = {"topology": {**CROSSBAR, "replicate": 2}, "ports": {"choice": choice}}
+        two = compare(beside(READY[name], **more, **ports))
+        assert two.identical
+        assert two.packets > 20
 
 
 def test_both_are_measured_apart() -> None:
@@ -81,6 +87,28 @@ def test_they_take_turns() -> None:
     found = run(beside(program, traffic={"pattern": {"kind": "flows", "flows": [flow]}}, **sections))
     order = found.trace.sort("started_ns")["target"].to_list()
     assert order[:8] == ["t.6", "t.5"] * 4
+
+
+def test_they_take_turns_at_each_of_two_ports() -> None:
+    """By its first port a terminal sends both, in turn; by the second traffic of another class, alone."""
+    flows = [{**FLOWS[1], "target": to, "packets": 6, "period": "10 ms", "name": str(to)} for to in (5, 7)]
+    program = operations(t4=["send t.6 384 B"], t6=["receive t.4"])
+    classes = [{"to": [7], "ports": ["p1"]}, {"to": [5, 6], "ports": ["p0"]}]
+    found = run(
+        beside(
+            program,
+            topology={**CROSSBAR, "replicate": 2},
+            routing={"traffic_class": classes},
+            traffic={"pattern": {"kind": "flows", "flows": flows}},
+            protocol={"preset": "raw", "packet": "64 B"},
+            output={"trace": True},
+        )
+    )
+    sent = found.trace.sort("started_ns")
+    first = sent.filter(sent["target"] != "t.7")
+    assert first["target"].to_list() == ["t.6", "t.5"] * 6
+    second = sent.filter(sent["target"] == "t.7")
+    assert second["started_ns"].to_list() == first["started_ns"].to_list()[:6]
 
 
 def test_the_traffic_ends_with_the_programs() -> None:

@@ -203,7 +203,16 @@ def links(seed: int) -> Table:
         found["interface"] = _interfaces(dice)
         if found["technology"]["preset"] == "spw-10x" and dice.random() < 0.5:
             found["interface"] += [{"preset": "external-port", "terminals": [1]}]
-    return found | (_program(dice) if dice.random() < 0.2 else {"traffic": _traffic(dice)})
+    if dice.random() >= 0.2:
+        return found | {"traffic": _traffic(dice)}
+    return found | _program(dice) | _beside(Random(f"beside {seed}"))
+
+
+def _beside(dice: Random) -> Table:
+    """Traffic beside a program, one time in two: its times are its own."""
+    arrivals = dice.choice(["poisson", "constant", "together"])
+    traffic = {**_traffic(dice), "arrivals": arrivals, "load": round(dice.uniform(0.05, 0.7), 3)}
+    return _some(dice, 0.5, {"traffic": traffic})
 
 
 def _lane_rules(dice: Random, lanes: int) -> Table:

@@ -37,11 +37,13 @@ pub struct Twin<'a> {
     pub(crate) congestion: Congestion,
     /// The terminal of each port.
     ways: Ways,
-    /// The ports of terminals with several, for sources' packets.
-    ports: Option<Ports>,
+    /// The ports of terminals, for the packets of sources with several, or beside programs.
+    pub(crate) ports: Option<Ports>,
+    /// Ports that request packets, beside programs.
+    pub(crate) asking: Vec<u32>,
     /// The programs that drive the terminals, if any.
     pub(crate) programs: Option<Programs>,
-    /// Per terminal: whether its program sent the last packet, so that a source beside it is first.
+    /// Per port: whether the program sent the last packet, so that a source beside it is first.
     pub(crate) yields: Vec<bool>,
     /// Whether sources beside programs have ended with them.
     pub(crate) sources_ended: bool,
@@ -94,7 +96,8 @@ impl<'a> Twin<'a> {
             sources: Sources::new(fabric),
             congestion: Congestion::new(fabric),
             ways: Ways::new(fabric),
-            ports: fabric.has_ports().then(|| Ports::new(fabric)),
+            ports: (fabric.has_ports() || fabric.has_sources_beside()).then(|| Ports::new(fabric)),
+            asking: Vec::new(),
             programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
             yields: vec![false; fabric.ports() as usize],
             sources_ended: false,
@@ -167,12 +170,8 @@ impl<'a> Twin<'a> {
             return self.agenda.add(time, What::Ask { terminal });
         }
         if self.programs.is_some() {
-            self.enter_turn(self.now);
-            let has_both = self.fabric.has_sources_beside();
-            if has_both && self.yields[terminal as usize] && self.source_sends(terminal) {
-                return;
-            }
-            return self.programs.iter_mut().for_each(|programs| programs.link_free(terminal));
+            self.asking.push(terminal);
+            return self.enter_turn(self.now);
         }
         if let Some(ports) = &mut self.ports {
             ports.ask(terminal, self.now);
@@ -204,7 +203,7 @@ impl<'a> Twin<'a> {
     }
 
     /// Checks that a packet leaves by a port of its traffic class.
-    fn assert_port(&self, terminal: u32, port: u32, packet: &Packet) {
+    pub(crate) fn assert_port(&self, terminal: u32, port: u32, packet: &Packet) {
         if self.fabric.class_port.is_empty() {
             return;
         }
@@ -252,17 +251,20 @@ impl<'a> Twin<'a> {
 
     /// Reports arrivals to the programs, and sends their packets.
     fn let_programs_go_on(&mut self) {
+        self.divide_requests();
         let Some(mut programs) = self.programs.take() else { return };
-        programs.turn(self.now, &mut |terminal, packet| {
-            self.yields[terminal as usize] = true;
-            self.put_on_link(terminal, *packet);
+        programs.turn(self.now, &mut |port, packet| {
+            self.yields[port as usize] = true;
+            self.ports.iter_mut().for_each(|ports| ports.took(port, false));
+            self.put_on_link(port, *packet);
             false
         });
-        if let Some(next) = programs.next() {
-            self.enter_turn(next);
-        }
+        let next = programs.next();
         self.programs = Some(programs);
         self.sources_use_the_rest();
+        if let Some(next) = next.into_iter().chain(self.next_beside()).min() {
+            self.enter_turn(next);
+        }
     }
 
     /// Handles the arrival of a packet's first character at its terminal.
@@ -433,7 +435,7 @@ impl<'a> Twin<'a> {
                 continue;
             }
             // A packet of another flow may have been made before, and wait for its tokens.
-            let waits = !self.fabric.flow_cost_grains.is_empty() && !self.fabric.has_sources_beside();
+            let waits = !self.fabric.flow_cost_grains.is_empty();
             if waits && self.fabric.source_arrival[terminal] == arrival::FLOWS {
                 self.ask(terminal as u32);
             }

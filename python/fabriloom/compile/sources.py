@@ -84,10 +84,6 @@ def sources_of(scenario: Scenario, routes: Routes) -> Packets | Messages:
     _check_distributions(scenario)
     if scenario.program is None:
         return Packets(scenario, routes)
-    if scenario.has_traffic and routes.graph.several is not None:
-        message = "traffic beside a program is for terminals with one port"
-        hint = "remove one of the two sections, or describe the messages as flows"
-        raise scenario.error(message, ("traffic",), hint, key=True)
     from .programs import Messages
 
     return Messages(scenario, routes, Packets(scenario, routes) if scenario.has_traffic else None)

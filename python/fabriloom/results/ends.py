@@ -67,12 +67,17 @@ def drained_of_faults(simulated_ns: float, lost: int, waiting: int) -> str:
     return f"Every packet was delivered or lost ({lost:,} were) and none is to come{left} ({when})."
 
 
-def incomplete(after: str, lost: int, stranded: int, waiting: str) -> str:
-    """Return the reason for the end of a run of programs that wait for what faults lost or hold back."""
+def incomplete(after: str, lost: int, in_flight: int, beside: bool, waiting: str) -> str:
+    """Return the reason for the end of a run of programs that wait for what faults lost or hold back.
+
+    ``beside``: traffic goes on, so of the packets under way it is unknown which wait for good.
+    """
     whys = [f"{lost:,} packets were lost by faults and are not sent again"] if lost else []
-    whys += [f"{stranded:,} wait at links that never run again"] if stranded else []
-    why = ", and ".join(whys)
-    return f"Not everything arrived: {why}. Nothing happens any more {after}, and waiting: {waiting}."
+    stranded = 0 if beside and lost else in_flight
+    some = "some" if beside else f"{stranded:,}"
+    whys += [f"{some} wait at links that never run again"] if stranded else []
+    rests = "No program can go on" if beside else "Nothing happens any more"
+    return f"Not everything arrived: {', and '.join(whys)}. {rests} {after}, and waiting: {waiting}."
 
 
 def stopped(native: Mapping[str, Any], graph: Graph, tick_ps: int | float) -> str:

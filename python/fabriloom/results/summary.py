@@ -231,10 +231,12 @@ def add_program(
     after = ends.after(summary["simulated_ns"], measured)
     waiting = program.waiting() if end["reason"] in ("deadlocked", "incomplete", "stopped") else []
     shown = "; ".join([*waiting[:4], *([f"{len(waiting) - 4} more"] if len(waiting) > 4 else [])])
+    beside = "traffic" in resolved
     if end["reason"] == "incomplete":
-        end["message"] = ends.incomplete(after, int(native["lost"]), int(native["in_flight"]), shown)
+        end["message"] = ends.incomplete(after, int(native["lost"]), int(native["in_flight"]), beside, shown)
     elif waiting and end["reason"] == "deadlocked" and not end["cycle"]:
-        end["message"] = f"The programs deadlocked {after}: no packet is under way, and waiting: {shown}."
+        under_way = "no packet of theirs" if beside else "no packet"
+        end["message"] = f"The programs deadlocked {after}: {under_way} is under way, and waiting: {shown}."
     if end["reason"] == "drained":
         end["message"] = f"Every program came to its end, and every message has arrived ({after})."
     end["waiting"] = waiting

@@ -110,9 +110,6 @@ def _beside(scenario: Scenario) -> None:
     if not scenario.network_kind.cables:
         message = "traffic beside a program is for networks of links, not of rings"
         raise scenario.error(message, path, "remove one of the two sections", key=True)
-    if has_ports(scenario.topology):
-        message = "traffic beside a program is for terminals with one port"
-        raise scenario.error(message, path, "remove one of the two sections", key=True)
     if not (traffic.is_open() or traffic.needs_load()):
         message = "beside a program, traffic is made at given times: it waits for nothing"
         raise scenario.error(message, path, "give a load, a rate or flows, or remove [program]", key=True)

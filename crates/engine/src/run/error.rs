@@ -1,5 +1,7 @@
 //! Errors of a run.
 
+use crate::terminal::NoPlane;
+
 /// Errors of a run.
 #[derive(Clone, Debug, thiserror::Error, PartialEq, Eq)]
 pub enum RunError {
@@ -69,6 +71,12 @@ pub enum RunError {
         /// Packets lost by faults.
         lost: u64,
     },
+}
+
+impl From<NoPlane> for RunError {
+    fn from(NoPlane { from, to }: NoPlane) -> Self {
+        Self::NoPlane { from, to }
+    }
 }
 
 impl RunError {

@@ -11,7 +11,7 @@
 //! | events of the network | [`run_loop`]: `go_on`; [`network`]: `happen` | `event.rs`: the order of `What` |
 //! | deliveries are recorded | [`run_loop`]: `record_deliveries` | `twin.rs`: `deliver` |
 //! | programs continue | [`run_loop::programs`]: `let_programs_go_on` | `twin.rs`: `let_programs_go_on` |
-//! | sources beside programs are asked | [`run_loop::beside`]: `divide_requests`, `send_beside` | `beside.rs`: `source_sends`, `sources_use_the_rest` |
+//! | sources beside programs are asked | [`run_loop::beside`]: `divide_requests`, `send_beside` | `beside.rs`: `divide_requests`, `sources_use_the_rest` |
 //! | sources are asked, and packets dispatched, over a random switch or not | [`run_loop`]: `dispatch_all`; [`run_loop::several`]: `ask_ports`; [`network::by_queue`]: `via` | `twin.rs`: `ask`, `dispatch`, `send_by_ports`; `by_queue.rs`: `chosen_via` |
 //! | the network decides | [`network`]: `decide` | `event.rs`: the order of `What` |
 //!
@@ -24,7 +24,7 @@
 //! | [`network`], [`network::with_lanes`], [`network::with_packets`], [`network::by_queue`] | what the loop needs of a network, for each kind; straight or over a random switch, by queues | `News`; the state of a network only through its methods |
 //! | [`run_loop`] | tick after tick, with periodic checks in between | [`Run`], except what the others write |
 //! | [`run_loop::programs`] | when programs continue, and what the network reports to them | `News`: what concerns programs; `Run`: `events` |
-//! | [`run_loop::beside`] | sources of terminals that run programs: turns on the link, and the end of both | `Beside`; `News`: `asking`, `heads`, `lost`; `Run`: `pending`, `newest`, `end` |
+//! | [`run_loop::beside`] | sources of terminals that run programs: turns on the link, and the end of both | `Beside`; `News`: `asking`, `heads`, `lost`; `Run`: `ports`, `end` |
 //! | [`run_loop::several`] | terminals with several ports: ports become terminals, and back | `News`: `deliveries`, `heads`, `asking`; `Run`: `ports`, `planes`, `order` |
 //! | [`run_loop::settle`] | whether a run has settled, is precise enough, or can never settle | `Run`: `now`, `end`, `ended_at_look`; `Watch::backlog` |
 //! | [`run_loop::count`] | packets created, refused and waiting, also by flow | |

@@ -40,7 +40,7 @@ pub struct Run {
     beside: Option<Box<Beside>>,
     /// Where the ports of terminals lead, if terminals have several.
     ways: Option<Box<Ways>>,
-    /// The queues in front of these ports, if sources fill them instead of programs.
+    /// The queues in front of ports, if sources fill those of several, or stand beside programs.
     ports: Option<Box<Ports>>,
     options: Options,
     /// Per terminal: the packet that its source has handed out and the network has not dispatched yet.
@@ -121,7 +121,8 @@ impl Run {
         if let Some(programs) = programs.as_mut().filter(|_| options.drain) {
             programs.stop_after(options.until);
         }
-        let ports = (fabric.has_ports() && programs.is_none()).then(|| Box::new(Ports::new(fabric)));
+        let fills_ports = fabric.has_ports() && programs.is_none() || fabric.has_sources_beside();
+        let ports = fills_ports.then(|| Box::new(Ports::new(fabric)));
         let flows = (options.flows > 0).then(|| Flows::new(fabric.terminals, options.flows));
         if let Some(programs) = &mut programs {
             programs.account.flows.clone_from(&flows);
@@ -281,7 +282,7 @@ impl Run {
                 if of_network || self.beside.is_some() { self.now } else { self.last_alone(next.of_network) };
             self.let_programs_go_on(network, last)?;
         }
-        if self.ports.is_some() {
+        if self.ports.is_some() && self.programs.is_none() {
             self.ask_ports(network)?;
         }
         self.dispatch_all(network);

@@ -13,7 +13,7 @@
 //! | token buckets | the same | [`bucket`]: `opens`, `pass` |
 //! | draws | the same | [`draw`]: `packet` |
 //! | which port, by traffic class | `docs/background/ports.md` | [`ways`]: `choose`, `class`, `other_end` |
-//! | sources with several ports | the same | [`ports`]: `take_in`, `serve`, `closed` |
+//! | sources with several ports, or beside programs | the same | [`ports`]: `take_in`, `serve`, `closed` |
 //! | ports that fail | the same | [`ways`]: `runs`, `next_change`; [`ports`]: `learn` |
 //! | programs and messages | `docs/background/programs.md` | [`program`], which has its own map |
 //!
@@ -26,7 +26,7 @@
 //! | [`flow`] | flows of one source, merged by tick | [`draw`] |
 //! | [`bucket`] | token buckets, of flows and of the channels and ports of programs | who holds one |
 //! | [`ways`] | where ports lead, which are known to be down, and the choice among them: no state | |
-//! | [`ports`] | terminals with several ports: their queues, and which port gets a packet | `ask`, `next`, `took`, `wake` and `catch_up` by `run` |
+//! | [`ports`] | terminals with several ports: their queues, and which port gets a packet | `ask`, `keep`, `next`, `took`, `wake` and `catch_up` by `run` |
 //! | [`program`] | programs, messages, protocol and host | by its own map |
 //!
 //! # Invariants
@@ -34,7 +34,7 @@
 //! * A source draws from its own stream, for each packet in the order of the page. So packets do not depend on when the
 //!   source is asked, except those of closed sources, which follow from it.
 //! * An open source needs no events: its arrivals are drawn as far as somebody asks.
-//! * Terminals with one port do not use [`ports`].
+//! * Terminals with one port use [`ports`] only for sources beside programs.
 
 mod bucket;
 mod draw;

@@ -1,7 +1,7 @@
 //! Terminals with several ports: the queues of their sources' packets, and the choice of ports.
 //!
 //! `docs/background/ports.md` has the rules. A network knows only ports; sources, programs and statistics know only
-//! terminals. Terminals with one port do not need this module.
+//! terminals. Terminals with one port need this module only for sources beside programs.
 
 use std::collections::VecDeque;
 
@@ -26,6 +26,8 @@ enum State {
 #[derive(Clone, Debug)]
 struct Port {
     state: State,
+    /// Whether it is the turn of the program beside the source.
+    kept: bool,
     /// Packets that wait for it.
     queue: VecDeque<Packet>,
 }
@@ -65,7 +67,10 @@ impl Ports {
     pub fn new(fabric: &Fabric) -> Self {
         let terminals = (0..fabric.terminals).map(|terminal| {
             let of = fabric.ports_of(terminal);
-            let ports = of.clone().map(|_| Port { state: State::Busy, queue: VecDeque::new() }).collect();
+            let ports = of
+                .clone()
+                .map(|_| Port { state: State::Busy, kept: false, queue: VecDeque::new() })
+                .collect();
             Terminal {
                 first: of.start,
                 ports,
@@ -98,6 +103,18 @@ impl Ports {
         } else if terminal.ports[place].state == State::Busy {
             terminal.ports[place].state = State::Ready;
         }
+    }
+
+    /// Keeps ports of a terminal for the program beside its source, until the next call.
+    pub fn keep(&mut self, terminal: u32, is_kept: impl Fn(u32) -> bool) {
+        let at = &mut self.terminals[terminal as usize];
+        (at.first..).zip(&mut at.ports).for_each(|(number, port)| port.kept = is_kept(number));
+    }
+
+    /// Whether a port can take a packet.
+    pub fn is_open(&self, port: u32) -> bool {
+        let at = &self.terminals[self.ways.terminal(port) as usize];
+        at.ports[(port - at.first) as usize].state != State::Busy
     }
 
     /// Returns the next packet that a terminal sends in this tick and its port, after all ports have been asked; call
@@ -133,7 +150,18 @@ impl Ports {
         terminal: u32,
         now: Time,
     ) -> Option<(u32, Time)> {
+        let (place, time) = self.due(fabric, sources, terminal, now)?;
         let at = &mut self.terminals[terminal as usize];
+        if at.wakes.iter().any(|wake| wake.1 <= time) {
+            return None;
+        }
+        at.wakes.push((place, time));
+        Some((at.first + place as u32, time))
+    }
+
+    /// Returns that tick, and the index of a free port.
+    pub fn due(&self, fabric: &Fabric, sources: &Sources, terminal: u32, now: Time) -> Option<(usize, Time)> {
+        let at = &self.terminals[terminal as usize];
         let makes = match Sources::is_open(fabric, terminal as usize) {
             true => sources.next_arrival(terminal as usize),
             false => at.held.filter(|(_, port)| port.is_none()).map(|(packet, _)| packet.dispatch),
@@ -142,11 +170,7 @@ impl Ports {
         let learns = if waits { self.ways.next_change(terminal, now) } else { None };
         let place = (0..at.ports.len()).find(|&place| at.is_free(place))?;
         let time = makes.into_iter().chain(learns).filter(|&time| time > now).min()?;
-        if at.wakes.iter().any(|wake| wake.1 <= time) {
-            return None;
-        }
-        at.wakes.push((place, time));
-        Some((at.first + place as u32, time))
+        Some((place, time))
     }
 
     /// Makes open sources draw the packets that they refuse up to a tick, in advance; returns how many packets were
@@ -274,11 +298,11 @@ impl Terminal {
         terminal: u32,
         until: Time,
     ) -> Result<Option<(u32, Packet)>, NoPlane> {
-        let any = fabric.terminal_choice[terminal as usize] == port_choice::FIRST_FREE;
+        let any = ways.choice(terminal) == port_choice::FIRST_FREE;
         let unlimited = fabric.source_queue[terminal as usize] == 0;
         while let Some(created) = sources.next_arrival(terminal as usize).filter(|&created| created <= until)
         {
-            if any && unlimited && self.ports.iter().all(|port| port.state != State::Free) {
+            if any && unlimited && !(0..self.ports.len()).any(|place| self.is_free(place)) {
                 break; // they wait where they are not created yet
             }
             let Some(packet) = sources.take_arrival(fabric, terminal as usize) else { break };
@@ -389,7 +413,7 @@ impl Terminal {
     /// Returns the port of a packet, free or not; with `FIRST_FREE` none if no port that leads there is free.
     fn choose(&self, ways: &Ways, terminal: u32, target: u32) -> Result<Option<usize>, NoPlane> {
         let queued = |place: usize| {
-            let Port { state, queue } = &self.ports[place];
+            let Port { state, queue, .. } = &self.ports[place];
             queue.len() + usize::from(*state != State::Free)
         };
         let last = self.last[ways.class(terminal, target)];
@@ -405,7 +429,8 @@ impl Terminal {
     }
 
     fn is_free(&self, place: usize) -> bool {
-        self.ports[place].state == State::Free
+        let port = &self.ports[place];
+        port.state == State::Free && !port.kept
     }
 
     fn queued(&self) -> usize {

@@ -280,16 +280,6 @@ impl Sources {
         }
     }
 
-    /// Takes back the packet that a source has handed out last, as if it had never been created.
-    pub fn take_back(&mut self, fabric: &Fabric, packet: &Packet) {
-        let copies = fabric.copies(packet.target);
-        self.totals.offered -= copies;
-        self.totals.offered_bytes -= copies * u64::from(packet.length);
-        if let Some(flow) = self.flows.get_mut(packet.mark as usize) {
-            flow.made -= copies;
-        }
-    }
-
     /// Whether a source has created all its packets, and none of them waits.
     pub fn is_over(&self, terminal: usize) -> bool {
         let source = &self.sources[terminal];

@@ -1,10 +1,12 @@
 //! Random programs on random fabrics: the engine and its twins deliver the same packets and messages at the same ticks.
 
 use crate::scenarios::agree::{Seen, simulate, store};
-use crate::scenarios::faults::with_ring_faults;
+use crate::scenarios::faults::{with_faults, with_ring_faults};
 use crate::scenarios::lanes::with_lanes;
+use crate::scenarios::ports::{with_class_ports, with_ports};
 use crate::scenarios::programs::{
-    random_programs, random_programs_beside, with_announcements, with_few_unexpected, with_shapers,
+    random_programs, random_programs_beside, with_announcements, with_few_unexpected, with_packets_spread,
+    with_shapers,
 };
 use crate::scenarios::random::{random_fabric, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for};
@@ -36,12 +38,22 @@ fn programs_on_links_agree() {
     assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
 }
 
-/// Terminals that run a program and are sources as well, with one lane and with several.
+/// Terminals that run a program and are sources as well, with one lane and with several, by one port and by several.
 #[test]
 fn programs_beside_sources_agree() {
     let (mut seen, mut both) = (Seen::default(), 0);
-    for seed in seeds("programs beside sources", 0..200) {
-        let mut fabric = random_programs_beside(&random_fabric(seed), seed);
+    for seed in seeds("programs beside sources", 0..300) {
+        let mut fabric = random_fabric(seed);
+        if seed % 3 == 0 {
+            fabric = with_ports(&fabric, seed);
+        }
+        if seed % 9 == 6 {
+            fabric = with_class_ports(&fabric, seed);
+        }
+        fabric = random_programs_beside(&fabric, seed);
+        if seed % 6 == 3 {
+            fabric = with_packets_spread(&fabric);
+        }
         if seed % 3 == 1 {
             fabric = with_announcements(&fabric, seed);
         }
@@ -49,7 +61,11 @@ fn programs_beside_sources_agree() {
             fabric = with_lanes(&fabric, seed);
         }
         both += u32::from(fabric.has_sources_beside());
-        seen.compare(seed, &fabric, time_for(&fabric, 40));
+        let until = time_for(&fabric, 40);
+        if seed % 5 == 3 {
+            fabric = with_faults(&fabric, seed, until);
+        }
+        seen.compare(seed, &fabric, until);
     }
     assert!(both > 80 && seen.messages > 3_000 && seen.received > 1_000, "{both}, {seen:?}");
     assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");

@@ -81,8 +81,8 @@ fn beside(f: &Fabric, terminal: usize) -> Checked {
     if kind == arrival::SILENT {
         return Ok(());
     }
-    if !is_open(kind) || f.has_rings() || f.has_ports() {
-        let expected = "silent, or open beside programs on links of terminals with one port";
+    if !is_open(kind) || f.has_rings() {
+        let expected = "silent, or open beside programs on links";
         return fail("source_arrival", terminal, kind, expected);
     }
     match f.source_queue[terminal] {

@@ -1,21 +1,21 @@
-//! Sources beside programs: a terminal's program and its source take turns on its link.
+//! Sources beside programs: a terminal's program and its source take turns on the link of each port.
 
 use std::collections::BTreeSet;
 
 use super::finish::end_of_waiting;
-use super::{Network, Run};
+use super::{Network, Run, RunError};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::measure::Delivery;
-use crate::terminal::Packet;
 use crate::terminal::program::mark;
+use crate::terminal::{Packet, Ports};
 
 /// What sources beside programs wait for.
 #[derive(Clone, Debug)]
 pub(super) struct Beside {
-    /// When the packets that sources have handed out are created, and their terminals.
+    /// When sources may have packets for links that are free, and their terminals.
     wakes: BTreeSet<(Time, u32)>,
-    /// Per terminal: whether its program sent the last packet, so that its source is first.
+    /// Per port: whether the program sent the last packet, so that the source is first.
     yields: Vec<bool>,
     /// Terminals whose sources may have a packet in this tick.
     looks: Vec<u32>,
@@ -26,9 +26,9 @@ pub(super) struct Beside {
 impl Beside {
     /// Returns the state at tick 0; None without programs, or if no terminal is a source beside its program.
     pub fn new(fabric: &Fabric) -> Option<Box<Self>> {
-        let terminals = fabric.terminals as usize;
+        let ports = fabric.ports() as usize;
         let (wakes, looks) = (BTreeSet::new(), Vec::new());
-        let beside = Self { wakes, yields: vec![false; terminals], looks, over: false };
+        let beside = Self { wakes, yields: vec![false; ports], looks, over: false };
         fabric.has_sources_beside().then(|| Box::new(beside))
     }
 
@@ -49,69 +49,93 @@ impl Run {
     }
 
     /// Passes the links that request packets to sources whose turn it is, and all others to the programs.
-    pub(super) fn divide_requests<N: Network>(&mut self, network: &mut N) {
-        let Some(beside) = &mut self.beside else { return };
+    pub(super) fn divide_requests<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
+        let (Some(beside), Some(ports)) = (&mut self.beside, &mut self.ports) else { return Ok(()) };
         let mut asking = std::mem::take(&mut self.news.asking);
-        beside.looks.extend(&asking);
+        asking.sort_unstable();
         while let Some(&(time, terminal)) = beside.wakes.first()
             && time <= self.now
         {
             beside.wakes.pop_first();
             beside.looks.push(terminal);
         }
-        asking.retain(|&terminal| {
-            let is_first = self.beside.as_ref().is_some_and(|beside| beside.yields[terminal as usize]);
-            !(is_first && self.send_of_source(network, terminal) == Some(false))
-        });
+        for &port in &asking {
+            ports.ask(port, self.now);
+            beside.looks.push(ports.terminal(port));
+        }
+        for &port in &asking {
+            let (Some(beside), Some(ports)) = (&self.beside, &mut self.ports) else { continue };
+            if beside.yields[port as usize] {
+                let terminal = ports.terminal(port);
+                ports.keep(terminal, |other| other != port);
+                self.send_of_source(network, terminal)?;
+            }
+        }
+        asking.retain(|&port| self.ports.as_ref().is_some_and(|ports| ports.is_open(port)));
         self.news.asking = asking;
+        Ok(())
     }
 
     /// Lets the sources use the links that the programs left free in this tick, and ends the run of the sources with
     /// that of the programs.
-    pub(super) fn send_beside<N: Network>(&mut self, network: &mut N) {
-        let Some(beside) = &mut self.beside else { return };
+    pub(super) fn send_beside<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
+        let Some(beside) = &mut self.beside else { return Ok(()) };
         let mut looks = std::mem::take(&mut beside.looks);
         looks.sort_unstable();
         looks.dedup();
-        for terminal in looks.drain(..) {
-            while self.programs.as_ref().is_some_and(|programs| programs.is_open(terminal)) {
-                match self.send_of_source(network, terminal) {
-                    Some(more) => self.programs.iter_mut().for_each(|one| one.link_taken(terminal, more)),
-                    None => break,
-                }
+        for &terminal in &looks {
+            if let Some(ports) = &mut self.ports {
+                ports.keep(terminal, |_| false);
             }
+            while let Some((port, more)) = self.send_of_source(network, terminal)? {
+                self.programs.iter_mut().for_each(|one| one.link_taken(port, more));
+            }
+            self.wake_source(network.fabric(), terminal);
         }
+        looks.clear();
         self.beside.iter_mut().for_each(|beside| beside.looks = std::mem::take(&mut looks));
         self.end_beside(network);
+        Ok(())
     }
 
-    /// Notes that a terminal's program has sent a packet.
+    /// Notes that a terminal's program has sent a packet by a port; `more`: whether the port takes another one.
     #[inline]
-    pub(super) fn yields(beside: &mut Option<Box<Beside>>, terminal: u32) {
-        if let Some(beside) = beside {
-            beside.yields[terminal as usize] = true;
+    pub(super) fn yields(
+        beside: &mut Option<Box<Beside>>,
+        ports: &mut Option<Box<Ports>>,
+        port: u32,
+        more: bool,
+    ) {
+        if let (Some(beside), Some(ports)) = (beside, ports) {
+            beside.yields[port as usize] = true;
+            ports.took(port, more);
         }
     }
 
-    /// Sends the next packet of a source, if it is created; returns whether the link takes another one.
-    fn send_of_source<N: Network>(&mut self, network: &mut N, terminal: u32) -> Option<bool> {
-        let at = terminal as usize;
-        if self.pending[at].is_none() {
-            self.pending[at] = self.sources.next(network.fabric(), at, self.now);
-        }
-        let packet = self.pending[at]?;
-        let beside = self.beside.as_mut()?;
-        if packet.dispatch > self.now {
-            beside.wakes.insert((packet.dispatch, terminal));
-            return None;
-        }
-        self.pending[at] = None;
-        beside.yields[at] = false;
-        let dispatch = self.now;
-        self.newest[at] = packet.created;
+    /// Sends the next packet of a source, if it is created and a port takes it; returns the port, and whether that takes
+    /// another one.
+    fn send_of_source<N: Network>(
+        &mut self,
+        network: &mut N,
+        terminal: u32,
+    ) -> Result<Option<(u32, bool)>, RunError> {
+        let (Some(beside), Some(ports)) = (&mut self.beside, &mut self.ports) else { return Ok(None) };
+        let next = ports.next(network.fabric(), &mut self.sources, terminal, self.now);
+        let Some((port, packet)) = next.map_err(RunError::from)? else { return Ok(None) };
+        beside.yields[port as usize] = false;
         self.taken.leave(packet.mark, packet.created, network.fabric().copies(packet.target));
         let marked = mark::of(packet.mark, mark::SOURCE);
-        Some(network.send(terminal, &Packet { dispatch, mark: marked, ..packet }))
+        let more = network.send(port, &Packet { mark: marked, ..packet });
+        ports.took(port, more);
+        Ok(Some((port, more)))
+    }
+
+    /// Plans to ask a source that may have a packet later for a port that is free now.
+    fn wake_source(&mut self, fabric: &Fabric, terminal: u32) {
+        let (Some(beside), Some(ports)) = (&mut self.beside, &self.ports) else { return };
+        if let Some((_, time)) = ports.due(fabric, &self.sources, terminal, self.now) {
+            beside.wakes.insert((time, terminal));
+        }
     }
 
     /// Ends the sources when every program has come to its end, and the run if programs wait for ever.
@@ -128,15 +152,8 @@ impl Run {
         beside.wakes.clear();
         let fabric = network.fabric();
         self.sources.stop_after(fabric, self.now);
-        for (terminal, packet) in self.pending.iter_mut().enumerate() {
-            if let Some(later) = packet.take_if(|packet| packet.created > self.now) {
-                self.sources.take_back(fabric, &later);
-                *packet = self.sources.next(fabric, terminal, self.now);
-            }
-            // Some wait for their tokens.
-            let waits = packet.filter(|packet| packet.dispatch > self.now);
-            beside.wakes.extend(waits.map(|packet| (packet.dispatch, terminal as u32)));
-        }
+        // Some packets wait for their tokens.
+        (0..fabric.terminals).for_each(|terminal| self.wake_source(fabric, terminal));
     }
 }
 

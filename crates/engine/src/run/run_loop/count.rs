@@ -21,21 +21,16 @@ impl Run {
     }
 
     pub(in crate::run) fn totals(&self, fabric: &Fabric, now: Time) -> Totals {
-        if let Some(programs) = &self.programs {
-            let (offered, offered_bytes) = programs.handed();
-            if self.beside.is_none() {
-                return Totals { offered, offered_bytes, ..Totals::default() };
-            }
-            let mut totals = self.sources.clone().totals(fabric, now, &self.handed_out());
-            totals.offered += offered;
-            totals.offered_bytes += offered_bytes;
-            return totals;
-        }
-        if let Some(ports) = &self.ports {
-            return ports.totals(&self.sources, fabric, now);
-        }
-        // A copy, because counting arrivals up to now draws from the sources.
-        self.sources.clone().totals(fabric, now, &self.handed_out())
+        let mut totals = match &self.ports {
+            Some(ports) => ports.totals(&self.sources, fabric, now),
+            None if self.programs.is_some() => Totals::default(),
+            // A copy, because counting arrivals up to now draws from the sources.
+            None => self.sources.clone().totals(fabric, now, &self.handed_out()),
+        };
+        let (offered, offered_bytes) = self.programs.as_ref().map_or((0, 0), |programs| programs.handed());
+        totals.offered += offered;
+        totals.offered_bytes += offered_bytes;
+        totals
     }
 
     /// Returns the packets that sources have handed out and the network has not taken.

@@ -5,7 +5,6 @@ use crate::kernel::Time;
 use crate::measure::Delivery;
 use crate::ring::Asking;
 use crate::run::RunError;
-use crate::terminal::NoPlane;
 use crate::terminal::program::mark;
 
 impl Run {
@@ -27,17 +26,18 @@ impl Run {
         network: &mut N,
         last: Time,
     ) -> Result<(), RunError> {
-        self.divide_requests(network);
+        self.divide_requests(network)?;
         if self.news.is_for_programs() {
             self.tell_programs();
         }
         let Some(programs) = &mut self.programs else { return Ok(()) };
-        let beside = &mut self.beside;
+        let (beside, ports) = (&mut self.beside, &mut self.ports);
         loop {
             let (handed, _) = programs.handed();
-            self.events += programs.turn(self.now, &mut |terminal, packet| {
-                Self::yields(beside, terminal);
-                network.send(terminal, packet)
+            self.events += programs.turn(self.now, &mut |port, packet| {
+                let more = network.send(port, packet);
+                Self::yields(beside, ports, port, more);
+                more
             });
             match programs.next() {
                 Some(next) if next <= last && programs.has_left_alone(handed) => self.now = next,
@@ -50,11 +50,10 @@ impl Run {
         }
         match (programs.astray(), programs.no_plane()) {
             (Some((terminal, operation)), _) => return Err(RunError::NoPeer { terminal, operation }),
-            (_, Some(NoPlane { from, to })) => return Err(RunError::NoPlane { from, to }),
+            (_, Some(no_plane)) => return Err(no_plane.into()),
             _ => {}
         }
-        self.send_beside(network);
-        Ok(())
+        self.send_beside(network)
     }
 
     /// Reports the links that request packets to programs that have none for them; this needs no turn.

@@ -2,7 +2,7 @@
 
 use super::{Network, Run, RunError};
 use crate::fabric::Fabric;
-use crate::terminal::NoPlane;
+use crate::terminal::program::mark;
 
 impl Run {
     /// Replaces ports by terminals in the results.
@@ -14,7 +14,8 @@ impl Run {
             delivery.source = ways.terminal(delivery.source);
             delivery.target = ways.terminal(delivery.target);
             self.planes.record(plane, delivery);
-            if self.ports.is_some() {
+            let of_source = self.beside.is_none() || mark::kind(delivery.mark) == mark::SOURCE;
+            if self.ports.is_some() && of_source {
                 self.order.record(delivery);
             }
         }
@@ -28,10 +29,7 @@ impl Run {
         self.news.asking.iter().for_each(|&port| ports.ask(port, self.now));
         for port in self.news.asking.drain(..) {
             let terminal = ports.terminal(port);
-            let no_plane = |NoPlane { from, to }| RunError::NoPlane { from, to };
-            while let Some((port, packet)) =
-                ports.next(network.fabric(), sources, terminal, self.now).map_err(no_plane)?
-            {
+            while let Some((port, packet)) = ports.next(network.fabric(), sources, terminal, self.now)? {
                 if self.taken.watches() {
                     let copies = network.fabric().copies(packet.target);
                     self.taken.leave(packet.mark, packet.created, copies);

@@ -279,7 +279,8 @@ impl Seen {
         let Some(fast) = whole(fabric, until, false) else { return };
         fast.balance().expect("nothing is lost");
         // Programs that wait for ever end a run; sources beside them would go on.
-        let goes_on = fabric.has_sources_beside() && fast.end() == Some(End::Deadlocked);
+        let waits = matches!(fast.end(), Some(End::Deadlocked | End::Incomplete));
+        let goes_on = fabric.has_sources_beside() && waits;
         let until = if goes_on { fast.now() } else { until };
         let (deliveries, theirs) = if fabric.has_rings() {
             let twin = run_rings(fabric, until);
