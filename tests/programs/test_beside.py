@@ -238,7 +238,7 @@ def test_the_host_of_long_packets_is_the_bound(kind: str) -> None:
 def test_the_calls_of_a_host_are_the_bound(streams: int, most: float) -> None:
     """A call of 200 ns for each 64 B, by every stream; a third terminal sends longer messages."""
     lists = [{"terminal": 0, "stream": one, "do": ["send 1 64 B"] * 200} for one in range(streams)]
-    lists += [{"terminal": 1, "do": ["receive any"] * 200 * streams}]
+    lists += [{"terminal": 1, "stream": one, "do": ["receive any"] * 200} for one in range(streams)]
     lists += [{"terminal": 2, "do": ["send 3 640 B"] * 20}, {"terminal": 3, "do": ["receive any"] * 20}]
     given = scenario(
         {"kind": "operations", "terminals": lists}, technology=EDR, protocol={"preset": "verbs-infiniband"}

@@ -74,6 +74,52 @@ def test_the_load_of_a_bound_is_that_of_the_fullest_terminal() -> None:
     assert found["shared_load_bound"] == pytest.approx(1)
 
 
+@pytest.mark.parametrize(
+    ("protocol", "apiece_us", "busiest"),
+    [
+        ({"receive_time": "10 us"}, 10, "s>t.1"),
+        ({"bus_packet_time": "8 us"}, 8, "t.0>s"),
+        ({"preset": "virtual-link", "packet": "1 kB", "receive_gap_time": "30 us"}, 30, "s>t.1"),
+        ({"by_size": [{"message": "500 B", "packet_time": "1 us", "receive_time": "4 us"},
+                      {"message": "1500 B", "packet_time": "5 us", "receive_time": "8 us"}]}, 6, "s>t.1"),
+    ],
+)  # fmt: skip
+def test_a_host_that_takes_messages_slowly_is_the_bound(
+    protocol: dict[str, Any], apiece_us: float, busiest: str
+) -> None:
+    filled = [{"send_time": "0 s", "send_gap_time": "0 s", **row} for row in protocol.get("by_size", [])]
+    protocol = {"preset": "raw", "packet": "1 kB", **protocol} | ({"by_size": filled} if filled else {})
+    program = {"kind": "fixed-pairs", "sources": [0], "targets": [1], "size": "1000 B", "rounds": 200}
+    sections = {"technology": {"preset": "infiniband-4x-edr"}, "protocol": protocol}
+    bound = inspect(scenario(program, **sections))["channel_load"]
+    assert bound["busiest_link"] == busiest
+    assert bound["accepted_mbytes_per_s_bound"] == pytest.approx(1000 / apiece_us, rel=0.006)
+    carried = results(program, **sections).summary["messages"]["mbytes_per_s"]
+    assert 0.99 < carried / bound["accepted_mbytes_per_s_bound"] <= 1
+
+
+def test_answers_between_sends_are_counted_where_both_go_on_for_ever() -> None:
+    """A round of one terminal is a send and a receive of 5 us; of two streams neither waits for the other."""
+    answers = {"terminal": 1, "do": ["repeat", "receive 0", "send 0 1000 B", "end"]}
+    asks = {"terminal": 0, "do": ["repeat", "send 1 1000 B", "receive 1", "end"]}
+    apart = [
+        {"terminal": 0, "stream": 0, "do": ["repeat", "send 1 1000 B", "end"]},
+        {"terminal": 0, "stream": 1, "do": ["repeat", "receive any", "end"]},
+    ]
+    protocol = {"preset": "raw", "packet": "1 kB", "send_time": "1 us", "receive_time": "5 us"}
+
+    def bound(*lists: dict[str, Any]) -> float:
+        given = scenario({"kind": "operations", "terminals": list(lists)}, protocol=protocol)
+        return inspect(given.with_settings({"technology": {"preset": "infiniband-4x-edr"}}))["channel_load"][
+            "accepted_mbytes_per_s_bound"
+        ]
+
+    assert bound(asks, answers) == pytest.approx(2 * 1000 / 6)
+    assert bound(*apart, answers) == pytest.approx(2 * 1000 / 6), "the second terminal takes turns"
+    source = {"terminal": 1, "do": ["repeat", "send 0 1000 B", "end"]}
+    assert bound(*apart, source) == pytest.approx(2 * 1000 / 1)
+
+
 def test_a_curve_says_up_to_which_rate_events_are_built() -> None:
     program = {"kind": "level-3", "sources": 4, "targets": [4], "fragment": "1024 B", "events": 200}
     # A builder takes 12.5 GB/s in packets without padding, 3.052 million events of 4 x 1024 B a second.

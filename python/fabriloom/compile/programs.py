@@ -19,7 +19,7 @@ from ..programs.check import longer_than
 from ..programs.kinds import ANY, FIRST_SPECIAL, RECEIVE, SEND
 from ..scenario import Scenario
 from ..scenario.resolve import filled_protocol
-from ..technology import RingTechnology, Technology, TechnologyError, technology
+from ..technology import RingTechnology, Technology, TechnologyError, host, technology
 from ..technology.model import Ps
 from ..topology import Graph
 from ..traffic import TrafficError
@@ -92,7 +92,6 @@ def _fitting(programs: Programs, source: int, target: int, tag: int) -> np.ndarr
 
 # The host's times by message size, for the sizes that occur.
 
-TIMES = ("send_time_ps", "receive_time_ps", "packet_time_ps", "send_gap_time_ps")
 _COLUMNS = ("cost_send_ticks", "cost_receive_ticks", "cost_packet_ticks", "cost_gap_ticks")
 _PS_PER_NS = 1000
 
@@ -109,21 +108,12 @@ def _rows(scenario: Scenario) -> list[Any]:
 
 
 def by_size(scenario: Scenario, sent: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
-    """Return the sizes that are sent, and for each the times of :data:`TIMES` in ps, rounded to whole ns.
-
-    Times between two given sizes are interpolated linearly. Sizes below the first have the times of the
-    first; above the last, the line through the last two continues.
-    """
-    rows = _rows(scenario)
+    """Return the sizes that are sent, and for each the times of :data:`host.BY_SIZE`, rounded to whole ns."""
+    rows = [row.model_dump() for row in _rows(scenario)]
     sizes = sent if rows else np.zeros(0, np.int64)
-    known = np.array([row.message_bytes for row in rows], np.float64)
     times = []
-    for name in TIMES:
-        values = np.array([getattr(row, name) for row in rows], np.float64)
-        at = np.interp(sizes, known, values) if rows else np.zeros(0)
-        if len(rows) > 1:
-            slope = (values[-1] - values[-2]) / (known[-1] - known[-2])
-            at = np.where(sizes > known[-1], values[-1] + slope * (sizes - known[-1]), at)
+    for name in host.BY_SIZE:
+        at = host.interpolated(rows, name, sizes) if rows else np.zeros(0)
         times.append(np.maximum(np.round(at / _PS_PER_NS), 0).astype(np.int64) * _PS_PER_NS)
     return sizes, times
 
@@ -312,12 +302,32 @@ class Messages:
         packets = float((number.sum(axis=0) * count).sum())
         return float((size * count).sum()) / packets, float((chars * count).sum()) / packets
 
-    def calls(self, arrays: Arrays) -> NDArray[np.float64]:
-        """Return, per terminal, the sends of each of its streams for a packet, as if all had as many."""
-        source, _, size, count = self.programs.demand()
-        packets = self._packets(arrays, size)[1].sum(axis=0) * count
-        sent, cut = (np.bincount(source, each, len(self.programs.streams)) for each in (count, packets))
-        return np.divide(sent, cut * self.programs.streams, out=np.zeros(len(sent)), where=cut > 0)
+    def of_hosts(self, arrays: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return, per terminal, the part of the technology's rate at which its host sends and takes at most.
+
+        Infinite where nothing is sent or taken. Programs without an end may leave messages where they are:
+        then only what a terminal takes between its own sends, in one stream, holds these back.
+        """
+        found, rows = self.programs, [row.model_dump() for row in _rows(self.scenario)]
+        source, target, size, count = found.demand()
+        number, chars = self._cut(arrays, size)
+        names = len(found.terminal_names)
+        came, taken = np.bincount(target, count, names), found.taken()
+        part = np.minimum(np.divide(taken, came, out=np.zeros(names), where=came > 0), 1.0)
+        if not found.ends:
+            part = np.where(found.streams > 1, 0.0, part)
+        ends = (source, count, size), (target, count * part[target], size)
+        several = self.routes.graph.several
+        ports = 1 if several is None else np.bincount(several.terminal, minlength=names)
+        busy_ps = host.busy_ps({**self.protocol, "by_size": rows}, *ends, found.streams, ports)
+        tech, limits = self.routes.technology, []
+        apiece_ps = tech.mean_packet_ps(0)
+        wire_ps = number.sum(axis=0) * apiece_ps + chars * (tech.mean_packet_ps(1) - apiece_ps)
+        for terminal in (source, target):
+            carried_ps = np.bincount(terminal, wire_ps * count, names)
+            limited = (busy_ps > 0) & (carried_ps > 0)
+            limits.append(np.divide(carried_ps, busy_ps, out=np.full(names, np.inf), where=limited))
+        return limits[0], limits[1] if found.ends else np.full(names, np.inf)
 
     def lengths(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
         """Return the payloads of packets in bytes, and which part of all packets has each."""

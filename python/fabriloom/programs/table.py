@@ -215,6 +215,17 @@ class Programs:
         return at[row], who[pair], size[row], number[row] * weight[pair] / came[at[row]]
 
     @property
+    def ends(self) -> bool:
+        """Whether no program is endless."""
+        return not np.isinf(self.times()[self._sends]).any()
+
+    def taken(self) -> np.ndarray:
+        """Return how many messages each terminal receives, on the scale of :meth:`demand`."""
+        receives = self.kind == op.RECEIVE
+        times = np.minimum(self.times(_ENDLESS)[receives], _ENDLESS)
+        return np.bincount(self.terminal[receives], times, len(self.terminal_names))
+
+    @property
     def is_told(self) -> bool:
         """Whether ``demand`` is of all messages; else only a run tells whom some are for."""
         special = self._sends & (self.peer >= len(self.terminal_names))

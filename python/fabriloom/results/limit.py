@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import units
+from ..technology import host
 from ..topology.graph import Graph
 from . import tables
 from .ends import STUCK
@@ -402,33 +402,15 @@ def _held(run: ProgramRun, resolved: Mapping[str, Any]) -> str:
 
 
 def host_shares(run: ProgramRun, protocol: Mapping[str, Any]) -> Floats:
-    """Return, per terminal, the share of the window in which its processor or bus works for messages.
-
-    A program begins its next message while packets of the last one are filled, unless it fills them itself.
-    """
-    count, ps = run.graph.terminals, _times(protocol)
-    if not count or not run.window_ns:
-        return np.zeros(count)
-    processor, filling, accepting, bus = np.zeros((4, count))
-    for way, (terminal, number, size) in _handled(run).items():
-        packet_bytes = np.where(size < ps["small_below"], ps["small_packet"], ps["packet"])
-        each = np.ceil(size / np.maximum(packet_bytes, 1))
-        own, on_bus = ps[f"{way}_time"], each * ps["bus_packet_time"] + size * ps["bus_byte_time"]
-        if way == "receive":
-            accepting += np.bincount(terminal, number * each * ps["receive_gap_time"], count)
-        else:
-            filled = each * ps["packet_time"] + size * ps["byte_time"]
-            gaps = each * ps["send_gap_time"]
-            filling += np.bincount(terminal, number * np.maximum(filled, gaps), count)
-            if protocol.get("programmed"):
-                own, on_bus = own + filled, filled
-        processor += np.bincount(terminal, number * own, count)
-        bus += np.bincount(terminal, number * on_bus, count)
-    busy = np.max([processor / np.maximum(run.programs.streams, 1), filling, accepting, bus], axis=0)
-    return np.minimum(busy / (run.window_ns * 1000), 1.0)
+    """Return, per terminal, the share of the window in which its processor or bus works for messages."""
+    if not run.graph.terminals or not run.window_ns:
+        return np.zeros(run.graph.terminals)
+    handled = _handled(run)
+    busy_ps = host.busy_ps(host.read(protocol), handled["send"], handled["receive"], run.programs.streams)
+    return np.minimum(busy_ps / (run.window_ns * 1000), 1.0)
 
 
-def _handled(run: ProgramRun) -> dict[str, tuple[NDArray[np.int64], Floats, Floats]]:
+def _handled(run: ProgramRun) -> dict[str, host.Handled]:
     """Return what was sent and received: terminals, and the number and the mean size of messages.
 
     By pair where all pairs were kept: a supervisor's messages are short, its builders' long. Otherwise with
@@ -447,16 +429,3 @@ def _handled(run: ProgramRun) -> dict[str, tuple[NDArray[np.int64], Floats, Floa
     size, every = run.message_bytes, np.arange(run.graph.terminals)
     one = np.maximum(size, 1)
     return {"send": (every, moved["sent"] / one, size), "receive": (every, moved["received"] / one, size)}
-
-
-_TIMES = (
-    "send_time", "receive_time", "packet_time", "byte_time", "bus_packet_time", "bus_byte_time",
-    "send_gap_time", "receive_gap_time",
-)  # fmt: skip
-_SIZES = ("packet", "small_packet", "small_below")
-
-
-def _times(protocol: Mapping[str, Any]) -> dict[str, float]:
-    """Return the times in ps and the sizes in bytes of the resolved protocol."""
-    found = {name: float(units.parse_time_ps(str(protocol.get(name) or "0 ps"))) for name in _TIMES}
-    return found | {name: float(units.parse_bytes(str(protocol.get(name) or "0 B"))) for name in _SIZES}

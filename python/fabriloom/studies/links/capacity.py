@@ -22,7 +22,7 @@ from ...compile.link_routes import LinkRoutes
 from ...compile.sources import Packets
 from ...results.figures import figures, in_percent
 from ...scenario import Scenario
-from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, filled_protocol
+from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS
 from ...traffic import given_lengths
 from ..port_loads import spread_evenly
 from .loads import rates as rates_of
@@ -66,20 +66,22 @@ class Capacity:
         return f"{self.limited_by}, {wire}: {_NEED[self.limited_by]}"
 
 
-def capacity(compiled: Compiled, own: dict[str, str] | None = None) -> Capacity:
-    """Return what packets of the scenario's lengths reach on one path, one after the other.
-
-    ``own``: settings of the technology on this path; None: those of the longest cable.
-    """
+def capacity(compiled: Compiled) -> Capacity:
+    """Return what packets of the scenario's lengths reach on the path with the longest cable, one by one."""
     assert isinstance(compiled.routes, LinkRoutes)
-    share, limited_by = _of_path(compiled, _longest(compiled) if own is None else own)
-    host = 1.0
-    if compiled.programs is not None:
-        calls = _calls(compiled)
-        mean = compiled.mean_packet_bytes, compiled.mean_packet_chars
-        rate = _host_rate(compiled, *mean, float(calls[calls > 0].min(initial=np.inf)))
-        host = min(1.0, rate / float(rates_of(compiled.routes).max()))
-    return Capacity(host, "host") if host < share * (1 - _WORTH) else Capacity(share, limited_by)
+    share, limited_by = _of_path(compiled, _longest(compiled))
+    sends = _hosts(compiled)[0]
+    # That of the host that is least of a limit.
+    host = float(sends[np.isfinite(sends)].max(initial=0.0)) / float(rates_of(compiled.routes).max())
+    return Capacity(host, "host") if 0 < host < share * (1 - _WORTH) else Capacity(share, limited_by)
+
+
+def _hosts(compiled: Compiled) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return, per terminal, the part of the technology's rate that its host sends and takes at most."""
+    if isinstance(compiled.sources, Packets):
+        return np.zeros(0), np.zeros(0)
+    sends, takes = compiled.sources.of_hosts(compiled.arrays)
+    return sends, takes
 
 
 def _of_path(compiled: Compiled, own: dict[str, str]) -> tuple[float, str]:
@@ -110,6 +112,10 @@ def limits(compiled: Compiled, most: float) -> NDArray[np.float64]:
     found = np.full(graph.links, np.inf)
     out = np.asarray(graph.terminal_out_links)
     found[out] = most
+    own = slice(None) if graph.several is None else graph.several.terminal
+    for links, limit in zip((out, np.asarray(graph.terminal_in_links)), _hosts(compiled), strict=True):
+        if len(limit):
+            found[links] = np.minimum(found[links], limit[own] / rates_of(routes)[links])
     if len(routes.network.clocks.technologies) != 1:
         return found
     for own, links in _cables(routes):
@@ -118,7 +124,8 @@ def limits(compiled: Compiled, most: float) -> NDArray[np.float64]:
             continue
         sending = np.isin(out, links)
         if sending.any() and carried.share < 1:
-            found[out[sending]] = np.minimum(most, _first_hop(compiled, routes, carried, most)[sending])
+            first = _first_hop(compiled, routes, carried, most)
+            found[out[sending]] = np.minimum(found[out], first)[sending]
         if carried.limited_by == "buffer" and routes.technology.lanes == 1:
             between = np.setdiff1d(links, out)
             found[between] = carried.share
@@ -143,7 +150,7 @@ def _of_any_length(compiled: Compiled, own: dict[str, str]) -> Capacity:
 
     Of packets as long as a credit every lane can have one, so another length may need no larger buffer.
     """
-    found, sizes = capacity(compiled, own), np.unique(compiled.arrays["flow_length"])
+    found, sizes = Capacity(*_of_path(compiled, own)), np.unique(compiled.arrays["flow_length"])
     if found.limited_by != "buffer" or compiled.programs is not None or len(sizes) < 2:
         return found
     tried = [
@@ -187,7 +194,7 @@ def _first_hop(compiled: Compiled, routes: LinkRoutes, found: Capacity, most: fl
     tech, demand, graph = routes.technology, compiled.demand(), routes.graph
     one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
     one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
-    if not (found.limited_by in ("buffer", "host") or one_queue or one_target):
+    if not (found.limited_by == "buffer" or one_queue or one_target):
         return np.full(graph.ports, most)
     own = shares(compiled, found)
     own = np.where(own < 1, own, most)
@@ -197,40 +204,22 @@ def _first_hop(compiled: Compiled, routes: LinkRoutes, found: Capacity, most: fl
 def shares(compiled: Compiled, found: Capacity) -> NDArray[np.float64]:
     """Return, per terminal, the part of the wire's rate that packets of the lengths reach that it sends.
 
-    ``found``: from :func:`capacity`, for packets of the mean length. Between two packets the wire is idle for
-    as long, whatever their length, if the hand-over limits them.
+    ``found``: of a path, for packets of the mean length. Between two packets the wire is idle for as long,
+    whatever their length, if the hand-over limits them.
     """
     demand, tech = compiled.demand(), compiled.technology
     usual = np.full(compiled.graph.terminals, found.share)
-    if found.limited_by not in ("hand-over", "host") or demand.payload is None or demand.even.any():
+    if found.limited_by != "hand-over" or demand.payload is None or demand.even.any():
         return usual
     packets = np.bincount(demand.source, demand.packets, len(usual))
-    carried = demand.payload.bytes, demand.payload.chars
-    sums = (np.bincount(demand.source, demand.packets * each, len(usual)) for each in carried)
-    means = [np.divide(each, packets, out=np.zeros(len(usual)), where=packets > 0) for each in sums]
-    by_host = found.limited_by == "host"
-    rates, calls = np.ones(len(usual)), np.zeros(len(usual))
-    if by_host:
-        rates, calls = _rates(compiled, usual), _calls(compiled)
-    if all(np.ptp(each[packets > 0]) == 0 for each in (means[1], rates, calls)):
+    chars = np.bincount(demand.source, demand.packets * demand.payload.chars, len(usual))
+    means = np.divide(chars, packets, out=np.zeros(len(usual)), where=packets > 0)
+    if np.ptp(means[packets > 0]) == 0:
         return usual
-    mean = float(tech.mean_packet_ps(compiled.mean_packet_chars))
-    pairs, place = np.unique(np.stack([*means, calls]), axis=1, return_inverse=True)
-    reached = np.ones(pairs.shape[1])
-    for at, (size, chars, sends) in enumerate(pairs.T.tolist()):
-        if by_host:
-            reached[at] = _host_rate(compiled, size, chars, sends)
-        else:
-            reached[at] = _beside(mean, found.share, float(tech.mean_packet_ps(chars)))
-    own = reached[place.ravel()]
-    return np.minimum(1.0, own / rates)
-
-
-def _rates(compiled: Compiled, like: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the rate of each terminal's link as a part of the technology's; of several ports the highest."""
-    assert isinstance(compiled.routes, LinkRoutes)
-    own = rates_of(compiled.routes)[compiled.graph.terminal_out_links]
-    return own if len(own) == len(like) else np.full(len(like), own.max())
+    tried = float(tech.mean_packet_ps(compiled.mean_packet_chars))
+    lengths, place = np.unique(means, return_inverse=True)
+    reached = [_beside(tried, found.share, float(tech.mean_packet_ps(chars))) for chars in lengths.tolist()]
+    return np.array(reached)[place.ravel()]
 
 
 def _beside(tried_ps: float, share: float, own_ps: float) -> float:
@@ -328,27 +317,3 @@ def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
         return 1.0
     wire_ps = sum(float(tech.packet_ps(size)) for size in length[1:].tolist())
     return min(1.0, wire_ps / (float(delivered[-1] - delivered[0]) * path.tick_ps))
-
-
-def _calls(compiled: Compiled) -> NDArray[np.float64]:
-    """Return, per terminal, the sends of a stream for each packet."""
-    assert not isinstance(compiled.sources, Packets)
-    return compiled.sources.calls(compiled.arrays)
-
-
-def _host_rate(compiled: Compiled, packet: float, chars: float, calls: float) -> float:
-    """Return the rate at which a host makes packets, without the waits of its protocol, as a part of the
-    technology's.
-
-    ``packet`` and ``chars``: mean bytes and characters of their payload; ``calls``: see :func:`_calls`.
-    """
-    protocol: Any = filled_protocol(compiled.scenario)
-
-    def of(name: str) -> float:
-        return float(getattr(protocol, f"{name}_time_ps") or 0)
-
-    filled, sends = of("packet") + packet * of("byte"), 0.0 if protocol.by_size else calls * of("send")
-    own = filled + sends if protocol.programmed else max(filled, sends)
-    host_ps = max(own, of("bus_packet") + packet * of("bus_byte"), of("send_gap"))
-    wire_ps = float(compiled.technology.mean_packet_ps(chars))
-    return wire_ps / host_ps if host_ps else np.inf

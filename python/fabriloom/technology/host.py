@@ -1,0 +1,94 @@
+"""How long hosts are busy with messages, by the times of a protocol: ``docs/background/programs.md``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabriloom import units
+
+Floats = NDArray[np.float64]
+Handled = tuple[NDArray[np.int64], Floats, NDArray[Any]]
+"""Messages that terminals send or receive: terminals, numbers of messages, and their mean bytes."""
+
+BY_SIZE = ("send_time_ps", "receive_time_ps", "packet_time_ps", "send_gap_time_ps")
+"""The times that ``by_size`` gives."""
+_TIMES = (*BY_SIZE, "byte_time_ps", "bus_packet_time_ps", "bus_byte_time_ps", "receive_gap_time_ps")
+_SIZES = ("packet_bytes", "small_packet_bytes", "small_below_bytes")
+
+
+def read(protocol: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a resolved protocol with numbers, as :func:`busy_ps` takes it."""
+
+    def number(table: Mapping[str, Any], name: str) -> float:
+        written = table.get(name.removesuffix("_ps").removesuffix("_bytes"))
+        if written is None:
+            return 0.0
+        return float((units.parse_time_ps if name.endswith("_ps") else units.parse_bytes)(str(written)))
+
+    rows = protocol.get("by_size") or []
+    return {
+        **{name: number(protocol, name) for name in (*_TIMES, *_SIZES)},
+        "programmed": bool(protocol.get("programmed")),
+        "by_size": [{name: number(row, name) for name in ("message_bytes", *BY_SIZE)} for row in rows],
+    }
+
+
+def interpolated(rows: Sequence[Mapping[str, Any]], name: str, sizes: NDArray[Any]) -> Floats:
+    """Return a time of ``by_size`` for messages of these sizes.
+
+    Times between two given sizes are interpolated linearly. Sizes below the first have the times of the
+    first; above the last, the line through the last two continues.
+    """
+    known, values = (np.array([row[key] for row in rows], np.float64) for key in ("message_bytes", name))
+    at = np.interp(sizes, known, values)
+    if len(rows) > 1:
+        slope = (values[-1] - values[-2]) / (known[-1] - known[-2])
+        at = np.where(sizes > known[-1], values[-1] + slope * (sizes - known[-1]), at)
+    return at
+
+
+def busy_ps(
+    protocol: Mapping[str, Any], sent: Handled, received: Handled, streams: NDArray[Any], ports: Any = 1
+) -> Floats:
+    """Return, per terminal, for how long its busiest part works for its messages: processor, filling, bus.
+
+    A program begins its next message while packets of the last one are filled, unless it fills them itself.
+
+    Args:
+        protocol: numbers by the names of the scenario with their units; also ``by_size``, a list of such.
+        sent: the messages that terminals send.
+        received: those that they receive.
+        streams: per terminal, the streams that share its processor's calls.
+        ports: per terminal, its ports, which fill and accept packets as if all went by one.
+    """
+    count, rows = len(streams), protocol.get("by_size") or []
+    processor, filling, accepting, bus, before = np.zeros((5, count))
+    for way, (terminal, number, size) in (("send", sent), ("receive", received)):
+        small = size < protocol["small_below_bytes"]
+        packet = np.where(small, protocol["small_packet_bytes"], protocol["packet_bytes"])
+        each = np.maximum(np.ceil(size / np.maximum(packet, 1)), 1)
+
+        def time(name: str, size: NDArray[Any] = size) -> Any:
+            return interpolated(rows, name, size) if rows and name in BY_SIZE else protocol[name]
+
+        own = time(f"{way}_time_ps")
+        on_bus = each * protocol["bus_packet_time_ps"] + size * protocol["bus_byte_time_ps"]
+        if way == "receive":
+            accepting += np.bincount(terminal, number * each * protocol["receive_gap_time_ps"], count)
+        else:
+            bytes_ps = 0.0 if rows else size * protocol["byte_time_ps"]
+            filled = each * time("packet_time_ps") + bytes_ps
+            gaps = each * time("send_gap_time_ps")
+            filling += np.bincount(terminal, number * np.maximum(filled, gaps), count)
+            np.maximum.at(before, terminal, np.broadcast_to(gaps / each, np.shape(terminal)))
+            if protocol["programmed"]:
+                own, on_bus = own + filled, filled
+        processor += np.bincount(terminal, number * own, count)
+        bus += np.bincount(terminal, number * on_bus, count)
+    # No gap comes before the first packet of a port.
+    filling, accepting = filling - before * ports, accepting - protocol["receive_gap_time_ps"] * ports
+    return np.maximum(np.max([processor / np.maximum(streams, 1), filling, accepting, bus], axis=0), 0)
