@@ -174,6 +174,20 @@ class Samples:
         rows = np.array([(size, *value) for size, value in found], np.float64).reshape(-1, 3)
         return rows[:, 0], rows[:, 1], rows[:, 2]
 
+    def odd(self, quantity: str) -> NDArray[np.bool_]:
+        """Return, per size, whether the value is off a line that its four nearest neighbours, on both sides,
+        are on.
+        """
+        sizes, values, tolerances = self.columns(quantity)
+        found = np.zeros(len(sizes), bool)
+        for at in range(1, len(sizes) - 1):
+            first = max(0, min(at - 2, len(sizes) - 5))
+            near = np.arange(first, min(first + 5, len(sizes)))
+            others = near[near != at]
+            on_line = [_slopes(sizes[some], values[some], tolerances[some]) for some in (others, near)]
+            found[at] = len(near) == 5 and on_line[0] is not None and on_line[1] is None
+        return found
+
     def curves(self) -> dict[str, Curve]:
         """Return the fitted lines by quantity. Where one surely jumps, new ones begin for all."""
         columns = {name: self.columns(name) for name in QUANTITIES if self.values.get(name)}
