@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
@@ -226,6 +226,15 @@ def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:
     if buses:
         found.append(("buses", f"the busiest {in_percent(sci['bus_utilisation_max'])} in use"))
     return found
+
+
+def from_and_to(named: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
+    """Return where latencies begin and end; each after the first that differs is named."""
+    found: dict[str, list[str]] = {}
+    for name, latency in named:
+        found.setdefault(f"from the {latency['from']}, to the {latency['to']}", []).append(name)
+    first, *others = found
+    return first + "".join(f"; of {', '.join(dict.fromkeys(found[one]))}: {one}" for one in others)
 
 
 def repr_html(summary: dict[str, Any]) -> str:
