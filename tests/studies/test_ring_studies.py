@@ -61,6 +61,12 @@ def test_the_bound_is_of_each_length_in_whole_symbols() -> None:
     bound = found["channel_load"]["accepted_mbytes_per_s_bound"]
     assert bound == pytest.approx(2 * 8500 / (13.5 * 3.2))
     assert run(ring).summary["accepted_mbytes_per_s"] == pytest.approx(bound, rel=0.02)
+    # So is a load of 1, and the bound that of two links; of 1 to 8 B four lengths have 12 symbols each.
+    assert found["channel_load"]["load_bound"] == pytest.approx(0.25)
+    for length, symbols in ((lengths, 13.5), ({"kind": "uniform", "min": "1 B", "max": "8 B"}, 12.5)):
+        loaded = ring.with_settings({"traffic": {"transaction": "dmove", "length": length, "load": 0.5}})
+        interval = compile_scenario(loaded).arrays["source_interval_grains"]
+        assert interval.tolist() == pytest.approx([symbols * 3.2 / 0.5] * 8)
 
 
 def test_the_memory_is_bounded_by_the_blocks_of_each_length() -> None:
