@@ -197,9 +197,10 @@ def of_rings(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
     by_retries = busy[fullest] >= FULL and retries[fullest] > RETRIED
     if by_retries or rejected[at] > max(delivered, 1):
         owner = str(tables.vertex_names(graph)[graph.link_target[at]])
-        text = (
-            f"the receive queue of {owner}, which rejected {int(rejected[at]):,} packets that were sent again"
-        )
+        many = f"{int(rejected[at]):,} packets"
+        passed = f"which {many} found full and passed"
+        text = f"the receive queue of {owner}, "
+        text += passed if tables.only_pass(native) else f"which rejected {many} that were sent again"
         return one_of("queue", owner, float(busy[fullest]), True, text)
     return _wire(native, graph, busy)
 
