@@ -202,7 +202,9 @@ def of_rings(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
         text = f"the receive queue of {owner}, "
         text += passed if tables.only_pass(native) else f"which rejected {many} that were sent again"
         return one_of("queue", owner, float(busy[fullest]), True, text)
-    return _wire(native, graph, busy)
+    return (
+        _bus(native, graph, buses) if buses.max(initial=0.0) > busy[fullest] else _wire(native, graph, busy)
+    )
 
 
 def _bus(native: Mapping[str, Any], graph: Graph, buses: Floats) -> Limit:
@@ -212,7 +214,7 @@ def _bus(native: Mapping[str, Any], graph: Graph, buses: Floats) -> Limit:
     name = f"the bus of {graph.switch_names[at]}"
     which = f"{name}" if several == 1 else f"the buses, {several} of {len(every)} alike, such as {name}"
     text = f"{which}, in use {in_percent(buses[at])} of the time"
-    return one_of("bus", name if several == 1 else "", float(buses[at]), True, text)
+    return one_of("bus", name if several == 1 else "", float(buses[at]), bool(buses[at] >= FULL), text)
 
 
 def held_by(found: Limit | None) -> str:
