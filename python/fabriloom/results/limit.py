@@ -207,6 +207,13 @@ def of_rings(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
     )
 
 
+def with_token(found: Limit, technology: Mapping[str, Any]) -> Limit:
+    """Return the same, which says of a token ring what the use of its links does not."""
+    if found["what"] != "link" or not technology.get("token"):
+        return found
+    return {**found, "text": f"{found['text']}; a packet keeps all links of a token ring"}
+
+
 def _bus(native: Mapping[str, Any], graph: Graph, buses: Floats) -> Limit:
     at, every = int(np.argmax(buses)), np.arange(len(buses))
     transfers = tables.column(native, "bus_transfers").astype(np.float64)
