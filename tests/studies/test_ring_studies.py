@@ -45,6 +45,22 @@ def test_zero_load_of_other_rings(preset: str, least_ns: float, most_ns: float) 
     assert (found["min"], found["max"]) == pytest.approx((least_ns, most_ns))
 
 
+@pytest.mark.parametrize(
+    ("topology", "transaction", "said"),
+    [
+        ({"kind": "sci-bridge"}, "dmove", True),
+        ({"kind": "sci-ring"}, "lock", True),
+        ({"kind": "sci-ring"}, "dmove", False),
+    ],
+)
+def test_waits_for_tokens_are_where_they_happen_to_be(topology: Any, transaction: str, said: bool) -> None:
+    """Behind a bus, and with a response."""
+    traffic = {"transaction": transaction, "length": "16 B", "load": 0.1}
+    ring = {"topology": {**topology, "terminals": 3}, "technology": {"preset": "fddi"}, "traffic": traffic}
+    told = dict(inspection.lines(inspection.inspect(Scenario.from_dict(ring))))["zero-load latency"]
+    assert ("tokens that it waits for where they happen to be" in told) is said
+
+
 def test_the_bound_is_of_each_length_in_whole_symbols() -> None:
     """With 44 B of header 1 and 16 B are 12 and 15 symbols of 3.2 ns; 8.5 B would be 14."""
     lengths = {"kind": "table", "lengths": ["1 B", "16 B"]}
