@@ -75,7 +75,7 @@ def test_short_packets_may_be_quick_enough_for_a_percentile() -> None:
 
 
 def test_what_short_runs_cannot_tell_is_said() -> None:
-    """In 20 us a terminal makes some six packets: no test of the backlog can tell, and 99 % are all of them."""
+    """In 20 us a terminal makes some six packets: no test of the backlog can tell, and 99 % are all."""
     asked: dict[str, Any] = {**SMALL, "families": {"sci-ring": {}, "sci-long-rings": {"ports": [4]}}}
     asked |= {"technology": {"preset": "sci-lc2"}, "traffic": {"rate": "18 MB/s", "length": "64 B"}}
     asked["run"] = {"duration": "20 us"}

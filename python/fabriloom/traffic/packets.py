@@ -193,7 +193,7 @@ _MOST_LENGTHS = 4096
 
 
 def spread(low: int, high: int) -> NDArray[np.int64]:
-    """Return the lengths of a range, or so many of them."""
+    """Return the lengths of a range, or as many of them as are counted."""
     return np.linspace(low, high, min(high - low + 1, _MOST_LENGTHS)).astype(np.int64)
 
 
