@@ -208,7 +208,8 @@ def spread(latency: dict[str, Any]) -> str:
 def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:
     """Return the lines of rings."""
     retries, echoes = (in_percent(sci[f"{what}_share"]) for what in ("retry", "echo"))
-    given_up = f", {sci['timed_out']:,} transactions timed out" if sci["timed_out"] else ""
+    busied, late = sci["busied"], sci["timed_out"]
+    given_up = f", {late:,} transaction{'s' * (late > 1)} timed out" if late else ""
     found = [
         (
             "links",
@@ -221,7 +222,7 @@ def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:
             f"{figures(sci['retry_mbytes_per_s_mean'])} MB/s per link on average, at most "
             f"{figures(sci['retry_mbytes_per_s_max'])} MB/s",
         ),
-        ("busied", f"{sci['busied']:,} packets{given_up}"),
+        ("busied", f"{busied:,} packet{'s' * (busied != 1)}{given_up}"),
     ]
     if buses:
         found.append(("buses", f"the busiest {in_percent(sci['bus_utilisation_max'])} in use"))
