@@ -148,6 +148,17 @@ def test_run_says_what_it_measured(file: Path) -> None:
     assert "Latency: from the start of the packet's first character" in done.stdout
 
 
+def test_a_comparison_says_of_each_what_its_latency_counts(file: Path) -> None:
+    """A ring counts the time to store the data, links do not."""
+    ring = file.with_name("ring.toml")
+    ring.write_text('name = "r"\n[topology]\nkind = "sci-ring"\nterminals = 3\n[run]\nduration = "50 us"\n')
+    done = command("compare", file, ring, "--loads", "0.1", "--out", file.with_name("out"))
+    start = "from the start of the request on the link out of its source's station, to the end of storing"
+    assert f"; of r: {start}" in done.stdout
+    page = (file.with_name("out") / "report.html").read_text(encoding="utf-8")
+    assert "; of r: from the start of the request" in page
+
+
 def test_run_json_is_json_and_nothing_else(file: Path) -> None:
     done = command("run", file, "--json", "--seed", 9, "--set", "traffic.load=0.4")
     summary = json.loads(done.stdout)

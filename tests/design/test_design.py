@@ -8,6 +8,7 @@ from typing import Any
 
 import fabriloom
 import pytest
+from fabriloom import ScenarioError
 from fabriloom.compile import compile
 from fabriloom.design import Design, design, load
 from fabriloom.design.answer import _all
@@ -71,6 +72,22 @@ def test_short_packets_may_be_quick_enough_for_a_percentile() -> None:
     }
     found = design(from_dict({**SMALL, **changed}), finalists=1)
     assert not any("least latency" in miss.text for one in found.looked for miss in one.misses)
+
+
+def test_what_short_runs_cannot_tell_is_said() -> None:
+    """In 20 us a terminal makes some six packets: no test of the backlog can tell, and 99 % are all."""
+    asked: dict[str, Any] = {**SMALL, "families": {"sci-ring": {}, "sci-long-rings": {"ports": [4]}}}
+    asked |= {"technology": {"preset": "sci-lc2"}, "traffic": {"rate": "18 MB/s", "length": "64 B"}}
+    asked["run"] = {"duration": "20 us"}
+    short = design(from_dict(asked), finalists=2)
+    (said,) = short.unsure()
+    assert said.startswith("Too short to be sure are runs of ")
+    assert said in for_design(short)
+    asked["require"] = {**SMALL["require"], "latency": f"{short.met[0].facts['tail_ns'] - 1:.6g} ns"}
+    with pytest.raises(ScenarioError, match="us are asked, perhaps by chance: the run is too short to tell"):
+        design(from_dict(asked), finalists=2)
+    asked |= {"require": SMALL["require"], "run": {"duration": "2 ms"}}
+    assert not design(from_dict({**asked, "families": {"sci-long-rings": {"ports": [4]}}})).unsure()
 
 
 def test_every_refused_candidate_says_which_requirement_and_by_how_much(small: tuple[Design, Path]) -> None:

@@ -11,6 +11,7 @@ import csv
 import json
 import random
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,7 @@ from cli.test_cli import command
 from fabriloom import Scenario, curve, load, run
 from fabriloom.cli import exits
 from fabriloom.fit import FitError, fit, imports, samples, work
+from fabriloom.fit.model import flit_of
 from fabriloom.output import Plain
 from fabriloom.results.files import put_text
 from fabriloom_papers import event_building
@@ -275,6 +277,54 @@ def test_what_is_read(tmp_path: Path) -> None:
     }
 
 
+def told_of(folder: Path, changed: Mapping[int, tuple[float | None, float]], sizes: list[int]) -> Any:
+    """A machine of half a round of 1500 ns + 0.25 ns/B and a train of 300 ns + 0.25 ns/B, some changed."""
+    rows = []
+    for size in sizes:
+        known = (1500 + 0.25 * size, 300 + 0.25 * size)
+        rows.append(",".join("" if one is None else str(one) for one in (size, *changed.get(size, known))))
+    path = folder / "known.csv"
+    path.write_text("\n".join(["bytes,half_round_ns,gap_ns", *rows]) + "\n", encoding="utf-8")
+    found = fit([path])
+    return found.model, "\n".join(found.told())
+
+
+def test_what_the_measurements_do_not_tell_is_said(tmp_path: Path) -> None:
+    sizes = [1, 64, 1024, 4096, 16384, 65536, 262144, 1048576]
+    model, told = told_of(tmp_path, {}, sizes)
+    assert (model.byte_ns, model.latency_ns) == (pytest.approx(0.25, 1e-3), pytest.approx(1500, abs=5))
+    assert not re.search("G may be|rests|was|off the line|too slow", told)
+    for quantity, values in (("train", (17884.0, 8342.0)), ("ping-pong", (16100.0, 16684.0))):
+        model, told = told_of(tmp_path, {65536: values}, sizes)
+        assert (model.byte_ns, model.latency_ns) == (pytest.approx(0.25, 1e-3), pytest.approx(1500, abs=5))
+        assert re.search(f"{quantity}.*: at 65,536 B off the line of its neighbours", told)
+        assert ("too slow: the network alone takes up to 1," in told) == (quantity == "ping-pong")
+    model, told = told_of(tmp_path, {1048576: (263644.0, 131000.0)}, sizes)
+    assert (
+        "G rests on one value, time per message of a train, g + G n, at 1,048,576 B: without it, 0.25" in told
+    )
+    # All of a short message's gap is more than the time of its bytes; the latency is what is left.
+    model, told = told_of(tmp_path, {64: (1500.0, 300.0)}, [64])
+    assert model.byte_ns == pytest.approx(300 / 64)
+    assert model.latency_ns == pytest.approx(1200, abs=10)
+    assert "G may be less" in told
+    assert "half a round of ping-pong: 1 size kept as a table" in told
+    model, told = told_of(tmp_path, {64: (200.0, 1000.0)}, [64])
+    assert model.byte_ns == pytest.approx(200 / 64)
+    assert "too slow" not in told
+    long = {size: (None, 300 + 0.25 * size) for size in sizes[4:]}
+    assert "measured up to 4,096 B: from there to 1,048,576 B" in told_of(tmp_path, long, sizes)[1]
+    none = {size: (None, 300 + 0.25 * size) for size in sizes}
+    assert "half a round was not measured" in told_of(tmp_path, none, sizes)[1]
+
+
+@pytest.mark.parametrize("byte_ns", [1e-3, 0.0037, 0.08, 1 / 3, 4.6875, 123.4])
+def test_a_flit_has_the_rate_and_is_short(byte_ns: float) -> None:
+    flit, cycle_ps = flit_of(1000 * byte_ns)
+    assert cycle_ps / flit == pytest.approx(1000 * byte_ns, rel=1e-3 if byte_ns > 0.0039 else 1e-2)
+    assert cycle_ps <= max(8000, 4000 * byte_ns)
+
+
 def test_several_files_make_one_model(tmp_path: Path) -> None:
     for name, text in (("latency.txt", LATENCY), ("bw.txt", BANDWIDTH)):
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -344,6 +394,8 @@ def test_the_gap_and_the_change_of_protocol_are_found() -> None:
     assert first.slope * 256 < 0.02 * first.base
     assert change == (4096.0, 8192.0, pytest.approx(-first.base, rel=0.01))
     assert len(measured(event_building.DATA)) == 22
+    # A bend of 7 % between two protocols is no value off its line.
+    assert not event_building.model().samples.odd("turn").any()
 
 
 def rows() -> list[dict[str, float]]:

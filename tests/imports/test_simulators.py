@@ -150,8 +150,12 @@ def test_flows_of_hpcc_run(tmp_path: Path) -> None:
 
 
 def test_a_flow_of_two_gigabytes(tmp_path: Path) -> None:
+    """Twenty of them at 100 Gbit/s take more than the second for which short flows run."""
     found = read(tmp_path, "hpcc", FLOWS.replace("65536", "2000000000"), HPCC)
     assert found.flows[0].bytes == 2_000_000_000
+    rows = "".join(f"0 1 3 {100 + row} 2000000000 2.0\n" for row in range(20))
+    written(read(tmp_path, "hpcc", f"20\n{rows}", HPCC), tmp_path)
+    assert load(tmp_path / "scenario.toml").run.duration_ps > (2 + 20 * 0.166) * 1e12
 
 
 def test_a_topology_of_simai(tmp_path: Path) -> None:
@@ -623,6 +627,10 @@ def test_packets_of_a_flit_simulator(tmp_path: Path) -> None:
     assert trace["created_ns"].to_list() == [3, 3, 7]
     assert trace["source"].to_list() == ["t.0", "t.1", "t.0"]
     assert trace["length_bytes"].to_list() == [16, 8, 32]
+    # Long packets of the first cycle, all to one terminal.
+    (tmp_path / "net.txt").write_text("".join(f"0 {source} 0 300\n" for source in range(1, 4)))
+    written(imports.packets([tmp_path / "net.txt"]), tmp_path)
+    assert run(load(tmp_path / "scenario.toml")).summary["packets"]["delivered"] == 3
 
 
 @pytest.mark.parametrize(

@@ -326,6 +326,25 @@ def test_a_ring_full_of_retries_is_livelocked() -> None:
     assert alone.summary["packets"]["delivered"] == found.summary["packets"]["delivered"]
 
 
+def test_packets_that_pass_full_stations_are_not_said_to_be_sent_again() -> None:
+    ring: dict[str, Any] = {
+        "topology": {"kind": "sci-ring", "terminals": 8},
+        "technology": {"preset": "noc-ring", "memory": {"access": "5 ns"}},
+        "traffic": {
+            "pattern": {"kind": "hot-spot", "target": 0, "share": 0.9},
+            "length": "32 B",
+            "load": 0.4,
+        },
+        "run": {"duration": "50 us"},
+    }
+    end = run(Scenario.from_dict(ring)).summary["end"]
+    assert end["reason"] == "livelocked"
+    assert "while packets passed full stations 1,936 times, most at the end of t7>t0" in end["message"]
+    assert "retry delays" not in end["message"]
+    ring["traffic"]["transaction"] = "dmove"
+    assert "packets found full and passed" in run(Scenario.from_dict(ring)).summary["limit"]["text"]
+
+
 def test_a_livelock_at_the_end_of_the_time_is_told() -> None:
     whole = overloaded(16, REQUESTS_FIRST).summary["simulated_ns"]
     brief = overloaded(16, REQUESTS_FIRST, duration=f"{1.01 * whole:.0f} ns")

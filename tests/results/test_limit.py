@@ -57,6 +57,23 @@ def test_a_full_bus_is_named() -> None:
     assert summary["limit"]["share"] > 0.95
 
 
+def test_a_bus_in_use_more_than_any_link_is_named_before_it_is_full() -> None:
+    topology = {"kind": "sci-switch", "roles": "pairs"}
+    found = run(scenario(topology, 0.15, pattern="local", arrivals="together")).summary
+    limit, sci = found["limit"], found["sci"]
+    assert (limit["what"], limit["name"], limit["reached"]) == ("bus", "the bus of s0", False)
+    assert 0.1 < sci["link_utilisation_max"] < limit["share"] == sci["bus_utilisation_max"] < 0.9
+    assert "nearest to its limit is the bus of s0, in use " in found["verdict"]
+
+
+def test_half_used_links_of_a_token_ring_are_not_said_to_have_room() -> None:
+    ring = {"topology": {"kind": "sci-ring", "terminals": 4}, "technology": {"preset": "fddi"}}
+    traffic = {"length": "512 B", "transaction": "dmove", "arrivals": "backlog"}
+    found = run(Scenario.from_dict({**ring, "traffic": traffic, "run": {"duration": "50 ms"}})).summary
+    assert found["limit"]["share"] < 0.6
+    assert found["verdict"].endswith("of the time; a packet keeps all links of a token ring")
+
+
 def test_what_rejects_is_named_when_retries_fill_the_ring() -> None:
     rings = {"kind": "sci-ring", "terminals": 9}
     slow = {"memory": {"access": "20 us"}}

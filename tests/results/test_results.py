@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from fabriloom import Scenario, run
 from fabriloom.results import ConservationError, Results, columns, reference
+from fabriloom.results.shown import rows
 from fabriloom.results.summary import check_conservation
 from uhi.typing.plottable import PlottableHistogram
 
@@ -259,6 +260,9 @@ def test_shares_of_a_link_are_all_of_it(overloaded: Results) -> None:
     assert parts.to_list() == pytest.approx(links["utilisation"].to_list())
     assert links["utilisation"].is_between(0.0, 1.0).all()
     assert links["busied"].sum() == overloaded.summary["sci"]["busied"] > 0
+    for busied, late, said in ((1, 1, "1 packet, 1 transaction timed out"), (0, 0, "0 packets")):
+        sci = {**overloaded.summary["sci"], "busied": busied, "timed_out": late}
+        assert ("busied", said) in rows({**overloaded.summary, "sci": sci})
 
 
 def test_a_full_bus_is_seen(overloaded: Results) -> None:

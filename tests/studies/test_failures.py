@@ -28,6 +28,7 @@ from typer.testing import CliRunner
 CLOS = {"kind": "clos", "terminals": 64}
 GRID = {"kind": "grid", "shape": [2, 3], "terminals_per_switch": 2}
 MIXED: dict[str, dict[str, int]] = {"crossbar": {"terminals": 2}, "cable": {}}
+RING = {"kind": "sci-ring", "terminals": 4}
 SWITCH = {"kind": "sci-switch", "ports": 4, "terminals_per_ring": 2}
 
 
@@ -268,19 +269,33 @@ def test_long_rings_through_a_banyan_have_more_to_lose_than_ringlets() -> None:
     assert worst("long-ring") < worst("ringlet")
 
 
-def test_a_run_of_rings_loses_what_was_foretold() -> None:
-    scenario = Scenario.from_dict(
-        {
-            "topology": SWITCH,
-            "technology": {"preset": "sci-lc2", "timeout": "20 us", "close_after": 1, "closed_for": "10 ms"},
-            "traffic": {"length": "64 B", "load": 0.05},
-            "fault": [{"link": "t0>t1", "at": "0 us"}],
-            "run": {"duration": "4 ms"},
-        }
-    )
-    packets = run(scenario).summary["packets"]
-    [row] = [row for row in found(SWITCH)["failures"] if row["name"] == "t0>t1"]
-    assert packets["delivered"] / packets["offered"] == pytest.approx(row["delivered_share"], abs=0.02)
+@pytest.mark.parametrize(
+    ("topology", "technology", "traffic", "share"),
+    [
+        (SWITCH, {"preset": "sci-lc2", "close_after": 1, "closed_for": "10 ms"}, {}, 1 - 26 / 56),
+        # Where only a link stops: pairs whose packet crosses it, and three of four terminals use both rings.
+        (RING, {"preset": "rpr-10g"}, {"transaction": "dmove"}, 0.5),
+        ({**RING, "replicate": 2}, {"preset": "rpr-10g"}, {"transaction": "nread"}, 1 / 4 + 3 / 4 / 2),
+    ],
+)
+def test_a_run_of_rings_loses_what_was_foretold(
+    topology: dict[str, Any], technology: dict[str, Any], traffic: dict[str, Any], share: float
+) -> None:
+    several = "replicate" in topology
+    link = "p0/t0>t1" if several else "t0>t1"
+    scenario = {
+        "topology": topology,
+        "technology": {**technology, "timeout": "20 us"},
+        "traffic": {"length": "64 B", "load": 0.05 if topology == SWITCH else 0.01, **traffic},
+        "fault": [{"link": link, "at": "0 us"}],
+        "run": {"duration": "4 ms"},
+        **({"ports": {"choice": "round-robin"}} if several else {}),
+    }
+    packets = run(Scenario.from_dict(scenario)).summary["packets"]
+    looked = failures.look(compile(Scenario.from_dict(scenario)), "cables")["failures"]
+    [row] = [row for row in looked if row["name"] == link]
+    assert row["delivered_share"] == pytest.approx(share)
+    assert packets["delivered"] / packets["offered"] == pytest.approx(share, abs=0.02)
 
 
 def test_what_cannot_be_looked_at() -> None:

@@ -45,6 +45,22 @@ def test_zero_load_of_other_rings(preset: str, least_ns: float, most_ns: float) 
     assert (found["min"], found["max"]) == pytest.approx((least_ns, most_ns))
 
 
+@pytest.mark.parametrize(
+    ("topology", "transaction", "said"),
+    [
+        ({"kind": "sci-bridge"}, "dmove", True),
+        ({"kind": "sci-ring"}, "lock", True),
+        ({"kind": "sci-ring"}, "dmove", False),
+    ],
+)
+def test_waits_for_tokens_are_where_they_happen_to_be(topology: Any, transaction: str, said: bool) -> None:
+    """Behind a bus, and with a response."""
+    traffic = {"transaction": transaction, "length": "16 B", "load": 0.1}
+    ring = {"topology": {**topology, "terminals": 3}, "technology": {"preset": "fddi"}, "traffic": traffic}
+    told = dict(inspection.lines(inspection.inspect(Scenario.from_dict(ring))))["zero-load latency"]
+    assert ("tokens that it waits for where they happen to be" in told) is said
+
+
 def test_the_bound_is_of_each_length_in_whole_symbols() -> None:
     """With 44 B of header 1 and 16 B are 12 and 15 symbols of 3.2 ns; 8.5 B would be 14."""
     lengths = {"kind": "table", "lengths": ["1 B", "16 B"]}
@@ -61,6 +77,12 @@ def test_the_bound_is_of_each_length_in_whole_symbols() -> None:
     bound = found["channel_load"]["accepted_mbytes_per_s_bound"]
     assert bound == pytest.approx(2 * 8500 / (13.5 * 3.2))
     assert run(ring).summary["accepted_mbytes_per_s"] == pytest.approx(bound, rel=0.02)
+    # So is a load of 1, and the bound that of two links; of 1 to 8 B four lengths have 12 symbols each.
+    assert found["channel_load"]["load_bound"] == pytest.approx(0.25)
+    for length, symbols in ((lengths, 13.5), ({"kind": "uniform", "min": "1 B", "max": "8 B"}, 12.5)):
+        loaded = ring.with_settings({"traffic": {"transaction": "dmove", "length": length, "load": 0.5}})
+        interval = compile_scenario(loaded).arrays["source_interval_grains"]
+        assert interval.tolist() == pytest.approx([symbols * 3.2 / 0.5] * 8)
 
 
 def test_the_memory_is_bounded_by_the_blocks_of_each_length() -> None:

@@ -127,6 +127,19 @@ def test_a_load_that_would_change_nothing_is_refused(study: Any) -> None:
         study(backlog)
 
 
+@pytest.mark.parametrize(
+    ("program", "hint"),
+    [
+        ({"kind": "level-2", "block": "9 B"}, "program.rate"),
+        ({"kind": "ping-pong", "size": "8 B"}, "technology.cable_length"),
+    ],
+)
+def test_loads_of_a_program_are_answered_with_a_sweep_that_it_takes(program: Any, hint: str) -> None:
+    scenario = {"topology": {"kind": "crossbar", "terminals": 4}, "program": program}
+    with pytest.raises(ScenarioError, match=f'such as "{hint}"'):
+        curve(Scenario.from_dict(scenario), [0.1])
+
+
 def test_saturation_by_backlog_is_between_its_bounds() -> None:
     """An 8 x 8 crossbar carries about 0.62 of its links, more when packets are short beside the buffers."""
     found = saturate(small(), "backlog")

@@ -171,8 +171,8 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     head = list(rows[0])
     flush = [name not in (*varied, "ended") for name in head]
     table(head, [list(row.values()) for row in rows], flush, title)
-    latency = found[0].summary["latency_ns"]
-    say(f"Latency: from the {latency['from']}, to the {latency['to']}; total: with the source's wait.")
+    counted = _counted(found, varied, [point.summary["latency_ns"] for point in found])
+    say(f"Latency: {counted}; total: with the source's wait.")
     retry = " Retries: packets sent again, average per link." if retried else ""
     say(f"± is half of a 95 % interval.{retry}")
     if any(point.summary["statistics"]["trusted"] is False for point in found):
@@ -277,9 +277,15 @@ def program_points(found: Sequence[Any], varied: Sequence[str], title: str) -> N
             ]
         )
     table(head, rows, [*(False for _ in varied), *[True] * (len(head) - len(varied) - 1), False], title)
-    latency = _latency_of(found[0].summary, events)
-    say(f"Latency: from the {latency['from']}, to the {latency['to']}.")
+    latencies = [_latency_of(point.summary, events) for point in found]
+    say(f"Latency: {_counted(found, varied, latencies)}.")
     say("Back-pressure: share of the time in which a sender waited for a free place for a message.")
+
+
+def _counted(found: Sequence[Any], varied: Sequence[str], latencies: Sequence[Mapping[str, Any]]) -> str:
+    """Return where the latencies of points begin and end, by what varies first."""
+    names = [setting(point.settings.get(varied[0], "-")) if varied else "" for point in found]
+    return shown.from_and_to(zip(names, latencies, strict=True))
 
 
 def _latency_of(summary: Mapping[str, Any], events: bool) -> Mapping[str, Any]:

@@ -169,6 +169,15 @@ class Design(Tabled):
             )
         return rows
 
+    def unsure(self) -> list[str]:
+        """Say which runs are too short to tell whether a network carries the traffic or is quick enough."""
+        met = [one for one in self.met if one.facts.get("unsure")]
+        refused = [one for one in self.looked if one.misses and not any(miss.sure for miss in one.misses)]
+        some = [f"{len(met):,} of the networks listed"] if met else []
+        some += [f"{len(refused):,} of those refused"] if refused else []
+        told = " and of ".join(some)
+        return [f"Too short to be sure are runs of {told}: lengthen run.duration."] if some else []
+
     def failing(self) -> list[str]:
         """Describe the effect of the worst single failure on each network; empty if not required."""
         said = []

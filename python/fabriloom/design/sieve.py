@@ -148,6 +148,8 @@ class Miss:
     need: float
     text: str
     """What is wrong, in a few words."""
+    sure: bool = True
+    """Whether its run is long enough to tell."""
 
     @property
     def requirement(self) -> str:

@@ -29,6 +29,8 @@ BROKEN = 0.0
 SEEDS = 3
 """Runs of a finalist at the required traffic."""
 
+_UNSURE = ", perhaps by chance: the run is too short to tell"
+
 Wanted = tuple[Looked, float, int]
 """A candidate, the multiple of the traffic, and the offset of the seed."""
 
@@ -89,6 +91,7 @@ class Trials:
         carrying = []
         for one in batch:
             summary = self.point(one, margin).summary
+            one.facts["unsure"] = summary["keeps_up"] is None
             if carried(summary):
                 carrying.append(one)
             else:
@@ -137,8 +140,10 @@ class Trials:
         if not self.run((one, factor, s) for one in batch for factor in (margin, 1.0) for s in range(SEEDS)):
             return
         for one in batch:
+            one.facts["unsure"] = False
             for seed in range(SEEDS):
                 summary = self.point(one, margin, seed).summary
+                one.facts["unsure"] |= summary["keeps_up"] is None
                 if not carried(summary) and not one.misses:
                     one.misses.append(_too_much(summary, margin))
             runs = [self.point(one, 1.0, seed).summary for seed in range(SEEDS)]
@@ -169,7 +174,8 @@ def tail_of(summary: Mapping[str, Any], asked: Requirements) -> dict[str, Any]:
     limit = summary.get("limit") or {}
     name = PERCENTILES[float(asked.require.percentile)]
     held_by = f"{limit['what']}: {limit['name']}" if limit.get("name") else ""
-    return {"mean_ns": spread["mean"], "tail_ns": spread[name], "held_by": held_by}
+    low = spread.get(f"{name}_ci95_low")
+    return {"mean_ns": spread["mean"], "tail_ns": spread[name], "tail_low_ns": low, "held_by": held_by}
 
 
 def _too_much(summary: Mapping[str, Any], margin: float) -> Miss:
@@ -180,19 +186,23 @@ def _too_much(summary: Mapping[str, Any], margin: float) -> Miss:
         have, need = summary["accepted_mbytes_per_s"] or 0.0, summary["offered_mbytes_per_s"] or 1.0
         told = f"accepts {figures(have)} of {figures(need)} MB/s"
     share = min(have / need, 1.0) * margin
-    text = f"in simulation {told} at {figures(margin, 3)} times the traffic"
-    return Miss(("require", "margin"), share, margin, text)
+    sure = summary["keeps_up"] is not None
+    text = f"in simulation {told} at {figures(margin, 3)} times the traffic{'' if sure else _UNSURE}"
+    return Miss(("require", "margin"), share, margin, text, sure)
 
 
 def _too_late(facts: Mapping[str, Any], asked: Requirements) -> Miss | None:
     most_ps, tail_ns = asked.require.latency_ps, facts["tail_ns"]
     if most_ps is None or tail_ns is None:
         return None
-    late_us, need_us = (tail_ns + (facts.get("tail_ns_ci95") or 0.0)) / 1e3, most_ps / 1e6
+    half_ns = facts.get("tail_ns_ci95")
+    late_us, need_us = (tail_ns + (half_ns or 0.0)) / 1e3, most_ps / 1e6
     if late_us <= need_us:
         return None
-    what = f"{asked.require.percentile:g} % within {figures(late_us)} us"
-    return Miss(("require", "latency"), late_us, need_us, f"{what}, {figures(need_us)} us are asked")
+    low_ns = facts.get("tail_low_ns") if half_ns is None else tail_ns - half_ns
+    sure = low_ns is not None and low_ns / 1e3 > need_us
+    text = f"{asked.require.percentile:g} % within {figures(late_us)} us, {figures(need_us)} us are asked"
+    return Miss(("require", "latency"), late_us, need_us, f"{text}{'' if sure else _UNSURE}", sure)
 
 
 def _mean(values: Sequence[float | None]) -> tuple[float | None, float | None]:

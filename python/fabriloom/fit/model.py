@@ -11,9 +11,8 @@ from .. import simulate, units
 from ..scenario import Scenario
 from .samples import QUANTITIES, Curve, FitError, Floats, Samples
 
-CYCLES_PS = sorted(2**a * 5**b for a in range(16) for b in range(13) if 2_000 <= 2**a * 5**b <= 4_000_000)
-"""Cycle times with rates of whole bits per second."""
-_MOST_FLIT = 512
+_CYCLE_PS, _STEP_PS, _MOST_FLIT = 2_000, 10, 512
+"""Least cycle: messages fill whole ones. Cycles are of whole steps, which keep the ticks of a run long."""
 _LIMITED = 1.1
 """If a train takes longer by this factor than messages to several targets in turn, its receiver limits it."""
 _KNOWN = 5.0
@@ -31,7 +30,7 @@ class Row:
     packet: float
     gap: float
     left: float
-    """Part of a half round trip that the model cannot represent."""
+    """Part of a half round trip that the model cannot represent; below 0: what its network takes too long."""
 
 
 @dataclass(frozen=True)
@@ -84,26 +83,54 @@ def build(samples: Samples) -> Model:
     return Model(technology, rows, curves, samples, byte_ns, max(0.0, net[least] - byte_ns * least), limits)
 
 
-def _byte_ns(samples: Samples, curves: dict[str, Curve]) -> float:
-    """Return the least measured time per additional byte: every part of the path is at least this fast."""
-    found: list[float] = []
+@dataclass(frozen=True)
+class Rate:
+    """A time per byte that no part of the path exceeds."""
+
+    byte_ns: float
+    quantity: str
+    size: int
+    """Of the message that takes it, or of the second of two."""
+    between: bool
+    """Whether it is what one message takes longer than another, instead of all that one takes."""
+
+
+def rates(samples: Samples, curves: dict[str, Curve]) -> list[Rate]:
+    """Return the measured times per byte, the least first: every part of the path is at least this fast.
+
+    Sizes off the line of their neighbours tell none.
+    """
+    found: list[Rate] = []
     for name in ("half_round", "gap", "turn"):
-        sizes, values, tolerances = samples.columns(name)
-        if name != "half_round":
-            found += [float(one) for one in (values / sizes)[values > tolerances]]
+        even = ~samples.odd(name)
+        sizes, values, tolerances = (column[even] for column in samples.columns(name))
+        host = [curves["send"].at(size) for size in sizes] if name == "half_round" and "send" in curves else 0
+        whole = values - host
+        found += [
+            Rate(float(time / size), name, int(size), False)
+            for size, time, unsure in zip(sizes, whole, tolerances, strict=True)
+            if time > unsure
+        ]
         for line in curves[name].lines if name in curves else ():
             inside = (sizes >= line.first) & (sizes <= line.last)
-            found += _steps(sizes[inside], values[inside], tolerances[inside])
+            found += _steps(name, sizes[inside], values[inside], tolerances[inside])
+    return sorted(found, key=lambda rate: rate.byte_ns)
+
+
+def _byte_ns(samples: Samples, curves: dict[str, Curve]) -> float:
+    """Return the least measured time per byte. Raises :class:`FitError` if there is none."""
+    found = rates(samples, curves)
     if not found:
         message = "all times per message are lost in the noise"
         raise FitError(f"{message}\n  = measure longer trains, or let nothing else run")
-    return max(1e-3, min(found))
+    return max(1e-3, found[0].byte_ns)
 
 
-def _steps(sizes: Floats, values: Floats, tolerances: Floats) -> list[float]:
+def _steps(name: str, sizes: Floats, values: Floats, tolerances: Floats) -> list[Rate]:
     """Return the well-determined slopes from one size to the next."""
     step, unsure = np.diff(values), tolerances[1:] + tolerances[:-1]
-    return [float(one) for one in (step / np.diff(sizes))[step > _KNOWN * unsure]]
+    known = np.flatnonzero(step > _KNOWN * unsure)
+    return [Rate(float(step[at] / np.diff(sizes)[at]), name, int(sizes[at + 1]), True) for at in known]
 
 
 def _limited(curves: dict[str, Curve]) -> bool:
@@ -138,10 +165,7 @@ def _link(
     samples: Samples, curves: dict[str, Curve], gap: Curve, byte_ns: float, sizes: list[int]
 ) -> tuple[dict[str, Any], dict[int, float]]:
     """Return the technology of a crossbar with this rate and latency, and its time for each size."""
-    flit, cycle_ps = min(
-        ((flit, cycle) for flit in range(1, _MOST_FLIT + 1) for cycle in _near(byte_ns * flit * 1000)),
-        key=lambda pair: (abs(pair[1] / pair[0] / byte_ns / 1000 - 1) > 1e-3, pair[1]),
-    )
+    flit, cycle_ps = flit_of(byte_ns * 1000)
     settings = {"preset": "generic", "cycle": units.format_time_ps(cycle_ps), "flit": f"{flit} B"}
     settings |= {"router_cycles": 0, "link_cycles": 1, "handover_cycles": 1, "next_head_cycles": 0}
     latency = _latency(samples, curves, gap, network(_buffered(settings), sizes))
@@ -158,16 +182,20 @@ def _latency(samples: Samples, curves: dict[str, Curve], gap: Curve, alone: dict
     """
     rest = {size: _half(curves, gap, size) - sum(_hosts(curves, size)) for size in alone}
     least = min(alone)
-    known = samples.values.get("half_round") or {}
-    most = [rest[size] - alone[size] + known[size][1] for size in alone if size in known]
+    even = ~samples.odd("half_round")
+    sizes, _, tolerances = (column[even] for column in samples.columns("half_round"))
+    known = dict(zip(sizes.tolist(), tolerances.tolist(), strict=True))
+    most = [rest[size] - alone[size] + known[size] for size in alone if size in known]
     latency = rest[least] - alone[least]
     return min(latency, *most) if most and min(most) > 0 else latency
 
 
-def _near(cycle_ps: float) -> list[int]:
-    """Return the cycle times next to a wanted one."""
-    at = int(np.searchsorted(CYCLES_PS, cycle_ps))
-    return CYCLES_PS[max(0, at - 1) : at + 1]
+def flit_of(byte_ps: float) -> tuple[int, int]:
+    """Return a flit in bytes and the time of its cycle: the shortest with this rate within 0.1 %."""
+    first = min(max(1, -int(-_CYCLE_PS // byte_ps)), _MOST_FLIT)
+    flits = range(first, min(4 * first, _MOST_FLIT) + 1)
+    found = [(flit, max(1, round(byte_ps * flit / _STEP_PS)) * _STEP_PS) for flit in flits]
+    return min(found, key=lambda one: (abs(one[1] / one[0] / byte_ps - 1) > 1e-3, one[1]))
 
 
 def _buffered(settings: dict[str, Any]) -> dict[str, Any]:
@@ -206,11 +234,12 @@ def _row(size: int, curves: dict[str, Curve], gap: Curve, net: float, limits: bo
     """
     send, receive = _hosts(curves, size)
     apart = gap.at(size)
-    rest = max(0.0, _half(curves, gap, size) - send - net)
+    spare = _half(curves, gap, size) - send - net
+    rest = max(0.0, spare)
     if limits:
         receive = max(receive, curves["gap"].at(size))
     receive = min(receive, rest)
     packet = min(rest - receive, apart)
     left = rest - receive - packet
     more = max(0.0, min(left, apart - receive))
-    return Row(size, send, receive + more, packet, apart, left - more)
+    return Row(size, send, receive + more, packet, apart, left - more + min(0.0, spare))

@@ -144,6 +144,8 @@ _ASSUMED = 0.02
 """Relative tolerance of values without a known noise."""
 _CHANGED = (ArithmeticError, AttributeError, KeyError, TypeError, ValueError)
 """Errors of values that no result has."""
+_OFF = 0.08
+"""Least relative distance from the line of its neighbours with which a value is odd: less may be a bend."""
 _LEAST, _SHARE = 2.0, 0.002
 """Least tolerance: in nanoseconds, and relative."""
 
@@ -173,6 +175,21 @@ class Samples:
         found = sorted(self.values.get(quantity, {}).items())
         rows = np.array([(size, *value) for size, value in found], np.float64).reshape(-1, 3)
         return rows[:, 0], rows[:, 1], rows[:, 2]
+
+    def odd(self, quantity: str) -> NDArray[np.bool_]:
+        """Return, per size, whether the value is well off a line that its four nearest neighbours, on both
+        sides, are on.
+        """
+        sizes, values, tolerances = self.columns(quantity)
+        found = np.zeros(len(sizes), bool)
+        off = np.maximum(tolerances, _OFF * values)
+        for at in range(1, len(sizes) - 1):
+            first = max(0, min(at - 2, len(sizes) - 5))
+            near = np.arange(first, min(first + 5, len(sizes)))
+            others, most = near[near != at], np.where(near == at, off[near], tolerances[near])
+            if len(near) == 5 and _slopes(sizes[others], values[others], tolerances[others]) is not None:
+                found[at] = _slopes(sizes[near], values[near], most) is None
+        return found
 
     def curves(self) -> dict[str, Curve]:
         """Return the fitted lines by quantity. Where one surely jumps, new ones begin for all."""

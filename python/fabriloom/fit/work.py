@@ -18,7 +18,7 @@ from ..results import Results
 from ..results.figures import figures
 from ..scenario import Scenario, ScenarioError
 from . import imports
-from .model import Model, build
+from .model import Model, Rate, build, rates
 from .samples import QUANTITIES, Curve, FitError, Folder, Line, Samples, from_folder, read_folder
 
 # Predict measured programs with the fitted model.
@@ -110,6 +110,8 @@ def _at(summary: Mapping[str, Any], key: str) -> float | None:
 
 KIND = "measured"
 _NOISY = 0.3
+_ALONE = 1.1
+"""Least ratio of the next time per byte to the least, for this to rest on one size."""
 _LONG = re.compile(r"\d{4,}")
 
 
@@ -171,16 +173,46 @@ def told(model: Model) -> list[str]:
             )
     if model.receiver_limits:
         found.append("a train is held up by its receiver: to several targets in turn messages go faster")
-    sizes, values, tolerances = model.samples.columns("half_round")
+    return [*found, *_doubts(model)]
+
+
+def _doubts(model: Model) -> Iterator[str]:
+    """Yield, as lines of text, what the measurements do not tell or what the model cannot represent."""
+    samples = model.samples
+    for name in ("half_round", "gap", "turn"):
+        for size in samples.columns(name)[0][samples.odd(name)].tolist():
+            yield f"{QUANTITIES[name]}: at {size:,.0f} B off the line of its neighbours, and not taken for G"
+    yield from _of_rate(rates(samples, model.curves))
+    sizes, values, tolerances = samples.columns("half_round")
     if (noisy := int((tolerances > _NOISY * values).sum())) > 0:
-        found.append(f"noisy: at {noisy} of {len(sizes)} sizes half a round is known within 30 % at best")
-    left = [
-        (row.size, row.left) for row in model.rows if row.left > 0.05 * (row.send + row.packet + row.receive)
-    ]
-    if left:
-        size, most = max(left, key=lambda pair: pair[1])
-        found.append(f"not in the model: up to {figures_text(most)} ns of half a round, at {size:,} B")
-    return found
+        yield f"noisy: at {noisy} of {len(sizes)} sizes half a round is known within 30 % at best"
+    if not len(sizes):
+        yield "half a round was not measured: it is taken to be the time per message of a train"
+        return
+    last = max(row.size for row in model.rows)
+    if sizes[-1] < last:
+        yield f"half a round was measured up to {sizes[-1]:,.0f} B: from there to {last:,} B it is extended"
+    within = [row for row in model.rows if sizes[0] <= row.size <= sizes[-1]]
+    half = model.curves["half_round"]
+    left = [(abs(row.left), row) for row in within if abs(row.left) > 0.05 * half.at(row.size)]
+    for too_slow in (False, True):
+        some = [(most, row.size) for most, row in left if (row.left < 0) == too_slow]
+        if some:
+            most, size = max(some)
+            what = "too slow: the network alone takes" if too_slow else "not in the model:"
+            of = "longer than" if too_slow else "of"
+            yield f"{what} up to {figures_text(most)} ns {of} half a round, at {size:,} B"
+
+
+def _of_rate(found: list[Rate]) -> Iterator[str]:
+    """Yield what is not sure of G, the least of these times per byte."""
+    if not any(rate.between for rate in found):
+        yield "G may be less: it is all the time of a message, none long enough to tell G from the rest"
+        return
+    first, others = found[0], [rate for rate in found if rate.size != found[0].size]
+    if not first.between and others and others[0].byte_ns > _ALONE * first.byte_ns:
+        value = f"{QUANTITIES[first.quantity]}, at {first.size:,} B"
+        yield f"G rests on one value, {value}: without it, {figures_text(others[0].byte_ns, 5)} ns per byte"
 
 
 def figures_text(value: float, digits: int = 4) -> str:
@@ -194,7 +226,8 @@ def pieces(curve: Curve) -> str:
     lines = [line for line in curve.lines if not line.is_table]
     kept = sum(line.points for line in curve.lines if line.is_table)
     texts = [f"{_line(line)} from {line.first:,.0f} to {line.last:,.0f} B" for line in lines]
-    return ", then ".join(texts) + (f"{'; ' if texts else ''}{kept} sizes kept as a table" if kept else "")
+    tables = f"{'; ' if texts else ''}{kept} size{'s' * (kept > 1)} kept as a table"
+    return ", then ".join(texts) + (tables if kept else "")
 
 
 def _line(line: Line) -> str:

@@ -229,7 +229,10 @@ class Imported:
     def _traffic(self) -> str:
         last = max(flow.start_ps for flow in self.flows) / 1e6
         ends = all(flow.bytes for flow in self.flows)
-        more, until = (1e6, "or until all have arrived") if ends else (1e3, "some flows have no end")
+        one_by_one = 2 * sum(count * period_ps for count, _, period_ps in map(_frames, self.flows)) / 1e6
+        more, until = 1e3, "some flows have no end"
+        if ends:
+            more, until = max(1e6, math.ceil(one_by_one)), "or until all have arrived"
         return (
             '[traffic]\npattern = { kind = "flows", path = "flows.csv" }\n'
             f'\n[run]\nwarmup = "0 ns"\nduration = "{last + more:.15g} us"  # {until}\n'
@@ -241,13 +244,18 @@ def _flows(flows: Sequence[Flow]) -> str:
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(("name", "source", "target", "length", "period", "start", "phase", "count"))
     for flow in flows:
-        count = -(-flow.bytes // FRAME_BYTES) or None
-        length = -(-flow.bytes // count) if count else FRAME_BYTES
-        on_wire = max(length + _AROUND_BYTES, _LEAST_BYTES)
-        period = f"{max(1, math.ceil(on_wire * 8e12 / flow.bits_per_s))} ps"
-        start = f"{flow.start_ps} ps"
-        writer.writerow((flow.name, flow.source, flow.target, f"{length} B", period, start, "0 ns", count))
+        count, length, period_ps = _frames(flow)
+        times = (f"{period_ps} ps", f"{flow.start_ps} ps", "0 ns")
+        writer.writerow((flow.name, flow.source, flow.target, f"{length} B", *times, count or None))
     return out.getvalue()
+
+
+def _frames(flow: Flow) -> tuple[int, int, int]:
+    """Return the packets of a flow, 0 if it has no end, their bytes, and the ps from one to the next."""
+    count = -(-flow.bytes // FRAME_BYTES)
+    length = -(-flow.bytes // count) if count else FRAME_BYTES
+    on_wire = max(length + _AROUND_BYTES, _LEAST_BYTES)
+    return count, length, max(1, math.ceil(on_wire * 8e12 / flow.bits_per_s))
 
 
 def routes_csv(routes: Sequence[Route]) -> str:

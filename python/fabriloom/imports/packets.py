@@ -39,6 +39,8 @@ class Packets:
     """One more than the highest number of a source or destination."""
     last: int
     """The last cycle in which one is created."""
+    flits: int
+    """Of all packets, which may all cross one link."""
     remarks: tuple[str, ...] = ("the list names no network: replace the crossbar by yours",)
 
     def summary(self) -> list[tuple[str, str]]:
@@ -66,7 +68,7 @@ pattern = {{ kind = "descriptors", path = "packets.csv" }}
 
 [run]
 warmup = "0 ns"
-duration = "{max(1, self.last) * 2} ns"
+duration = "{(self.last + self.flits) * 2} ns"
 """
         return {"scenario.toml": [text], "packets.csv": blocks(self.rows)}
 
@@ -75,7 +77,7 @@ def packets(files: Sequence[Path]) -> Packets:
     """Read a list."""
     stream, rows = Stream(only(files, "a list")), spool()
     rows.write(b"cycle,source,target,length\n")
-    count = highest = last = 0
+    count = highest = last = total = 0
     order, width, by_comment = _USUAL
     for whole in stream:
         line, _, comment = whole.partition("#")
@@ -89,10 +91,11 @@ def packets(files: Sequence[Path]) -> Packets:
             order, width, _ = _USUAL  # the comment was a sentence
         cycle, source, target, flits = _row(stream, words, order, width)
         count, highest, last = count + 1, max(highest, source, target), max(last, cycle)
+        total += flits
         rows.write(f"{cycle},{source},{target},{flits * FLIT_BYTES}\n".encode())
     if not count:
         raise ReadError(f"{stream.path}: no packets", _HINT)
-    return Packets(rows, count, highest + 1, last)
+    return Packets(rows, count, highest + 1, last, total)
 
 
 _USUAL: tuple[Sequence[int], int, bool] = (range(len(_NAMES)), len(_NAMES), True)

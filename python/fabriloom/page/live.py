@@ -186,7 +186,9 @@ def _capacity(compiled: Compiled, senders: int) -> float | None:
     """Return the MB/s of payload that the links of all senders carry, in packets of mean length: load 1."""
     if compiled.programs is not None or compiled.graph.several is not None:
         return None
-    packet_ps = compiled.technology.mean_packet_ps(compiled.mean_packet_chars)
+    tech, (lengths, share) = compiled.technology, compiled.lengths
+    times_ps = [tech.mean_packet_ps(tech.payload_chars(length)) for length in lengths.tolist()]
+    packet_ps = float(share @ times_ps)
     return senders * compiled.mean_packet_bytes * 1e6 / packet_ps if packet_ps else None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..results.columns import flatten
 from ..results.figures import settings_text
-from ..results.shown import of_programs
+from ..results.shown import from_and_to, of_programs
 from .fabric import fabric
 from .page import Cell, Drawing, Page, Prose, Table, amount, json_text, micro, micros, plus_minus, render
 from .sections import programs as program_sections
@@ -69,8 +69,8 @@ def charts(comparison: Comparison) -> list[Any]:
     if _of_programs(comparison):
         beside = [] if program_sections.RATE in varied else program_sections.beside_charts(points)
         return [*beside, *program_sections.curve_sections(points, varied)]
-    latency = points[0].summary["latency_ns"]
-    note = f"Latency is from the {latency['from']}, to the {latency['to']}."
+    named = ((str(point.settings[varied[0]]), point.summary["latency_ns"]) for point in points)
+    note = f"Latency is {from_and_to(named)}."
     middle = [group[len(group) // 2] for name in comparison.parts if (group := comparison.of(name))]
     return [
         sections.latency_against_throughput(points, varied, (), note),

@@ -208,6 +208,8 @@ def _refused(design: Design) -> list[Table]:
 
 def _sensitivity(design: Design) -> list[Any]:
     found: list[Any] = []
+    if unsure := design.unsure():
+        found.append(Prose("What is not sure", " ".join(unsure)))
     if failing := design.failing():
         note = "Routing tables stay as they are, and groups shrink to the links that are left. "
         found.append(Prose("After the worst single failure", note + " ".join(failing)))

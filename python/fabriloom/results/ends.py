@@ -134,9 +134,17 @@ def livelock(native: Mapping[str, Any], graph: Graph, tick_ps: int | float) -> s
     rejected = int(native["livelock_busied"])
     busied = tables.column(native, "link_busied")
     most = graph.link_names[int(np.argmax(busied))]
-    return (
+    since = (
         f"The network livelocked {when}: for the last {figures(lasted_us)} µs no station accepted a packet, "
-        f"while packets were rejected {rejected:,} times and sent again, most at the end of {most}. "
+    )
+    if tables.only_pass(native):
+        return (
+            f"{since}while packets passed full stations {rejected:,} times, most at the end of {most}. They "
+            "take the bandwidth that others, such as responses, need to make room. Fewer packets under way "
+            "at a time (transactions) help, or dmove, which has no responses."
+        )
+    return (
+        f"{since}while packets were rejected {rejected:,} times and sent again, most at the end of {most}. "
         "Retries take the bandwidth that other packets need to make room. Longer retry delays, "
         "bandwidth_allocation, or fewer packets under way at a time (transactions, in_flight) help."
     )

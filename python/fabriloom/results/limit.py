@@ -197,11 +197,21 @@ def of_rings(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
     by_retries = busy[fullest] >= FULL and retries[fullest] > RETRIED
     if by_retries or rejected[at] > max(delivered, 1):
         owner = str(tables.vertex_names(graph)[graph.link_target[at]])
-        text = (
-            f"the receive queue of {owner}, which rejected {int(rejected[at]):,} packets that were sent again"
-        )
+        many = f"{int(rejected[at]):,} packets"
+        passed = f"which {many} found full and passed"
+        text = f"the receive queue of {owner}, "
+        text += passed if tables.only_pass(native) else f"which rejected {many} that were sent again"
         return one_of("queue", owner, float(busy[fullest]), True, text)
-    return _wire(native, graph, busy)
+    return (
+        _bus(native, graph, buses) if buses.max(initial=0.0) > busy[fullest] else _wire(native, graph, busy)
+    )
+
+
+def with_token(found: Limit, technology: Mapping[str, Any]) -> Limit:
+    """Return the same, which says of a token ring what the use of its links does not."""
+    if found["what"] != "link" or not technology.get("token"):
+        return found
+    return {**found, "text": f"{found['text']}; a packet keeps all links of a token ring"}
 
 
 def _bus(native: Mapping[str, Any], graph: Graph, buses: Floats) -> Limit:
@@ -211,7 +221,7 @@ def _bus(native: Mapping[str, Any], graph: Graph, buses: Floats) -> Limit:
     name = f"the bus of {graph.switch_names[at]}"
     which = f"{name}" if several == 1 else f"the buses, {several} of {len(every)} alike, such as {name}"
     text = f"{which}, in use {in_percent(buses[at])} of the time"
-    return one_of("bus", name if several == 1 else "", float(buses[at]), True, text)
+    return one_of("bus", name if several == 1 else "", float(buses[at]), bool(buses[at] >= FULL), text)
 
 
 def held_by(found: Limit | None) -> str:

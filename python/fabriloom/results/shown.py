@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
 
@@ -208,7 +208,8 @@ def spread(latency: dict[str, Any]) -> str:
 def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:
     """Return the lines of rings."""
     retries, echoes = (in_percent(sci[f"{what}_share"]) for what in ("retry", "echo"))
-    given_up = f", {sci['timed_out']:,} transactions timed out" if sci["timed_out"] else ""
+    busied, late = sci["busied"], sci["timed_out"]
+    given_up = f", {late:,} transaction{'s' * (late > 1)} timed out" if late else ""
     found = [
         (
             "links",
@@ -221,11 +222,20 @@ def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:
             f"{figures(sci['retry_mbytes_per_s_mean'])} MB/s per link on average, at most "
             f"{figures(sci['retry_mbytes_per_s_max'])} MB/s",
         ),
-        ("busied", f"{sci['busied']:,} packets{given_up}"),
+        ("busied", f"{busied:,} packet{'s' * (busied != 1)}{given_up}"),
     ]
     if buses:
         found.append(("buses", f"the busiest {in_percent(sci['bus_utilisation_max'])} in use"))
     return found
+
+
+def from_and_to(named: Iterable[tuple[str, Mapping[str, Any]]]) -> str:
+    """Return where latencies begin and end; each after the first that differs is named."""
+    found: dict[str, list[str]] = {}
+    for name, latency in named:
+        found.setdefault(f"from the {latency['from']}, to the {latency['to']}", []).append(name)
+    first, *others = found
+    return first + "".join(f"; of {', '.join(dict.fromkeys(found[one]))}: {one}" for one in others)
 
 
 def repr_html(summary: dict[str, Any]) -> str:

@@ -18,7 +18,7 @@ from .columns.features import add_flits
 from .columns.runs import TOTAL_LATENCY_FROM
 from .figures import in_percent
 from .kinds import KINDS, Kind
-from .limit import keeps_up, limit, of_program, verdict
+from .limit import keeps_up, limit, of_program, verdict, with_token
 from .rows import FaultRows, RingRows
 from .statistics import known
 
@@ -190,11 +190,12 @@ def summary(
         more.fill(found, RingRows(native, graph, tick_ns))
     if faults.has_faults(native):
         columns.faults.FAULT_SUMMARY.fill(found, FaultRows(native, graph, tick_ns))
-    add_flits(found, provenance.resolved.get("technology", {}))
+    technology = provenance.resolved.get("technology", {})
+    add_flits(found, technology)
     if graph.several is not None:
         add_planes(found, native, graph, provenance.resolved)
     found["keeps_up"] = keeps_up(native)
-    found["limit"] = limit(native, graph, kind.limit)
+    found["limit"] = with_token(limit(native, graph, kind.limit), technology)
     found["verdict"] = verdict(found, provenance.resolved)
     return found
 

@@ -66,6 +66,12 @@ def ring_rates(native: Mapping[str, Any], window_ns: float) -> dict[str, Floats]
     return {"all": carried, **parts}
 
 
+def only_pass(native: Mapping[str, Any]) -> bool:
+    """Whether packets passed full stations of rings, instead of being busied and sent again."""
+    busied, retries = column(native, "link_busied"), column(native, "link_retry_ticks")
+    return bool(busied.any()) and not retries.any()
+
+
 def bus_utilisation(native: Mapping[str, Any], graph: Graph, window_ticks: int) -> NDArray[np.float64]:
     """Return, per switch, the utilisation of its buses, averaged over them, 0 to 1."""
     buses = graph.own_rings.bus_count * window_ticks if graph.network_kind.buses else 0

@@ -190,6 +190,12 @@ class Curve(Tabled):
         return f"{points}, interrupted" if self.interrupted else points
 
 
+_SWEEP_RATES = 'write [sweep] and below it its values, such as "program.rate" = ["20 kHz", "40 kHz"]'
+_SWEEP_OTHERS = (
+    'write [sweep] and below it other settings, such as "technology.cable_length" = ["1 m", "100 m"]'
+)
+
+
 def settings_of(sweep: dict[str, Sequence[Any]]) -> list[dict[str, Any]]:
     """Return every combination of a sweep's values, the last path varying fastest."""
     return [dict(zip(sweep, values, strict=True)) for values in itertools.product(*sweep.values())]
@@ -199,8 +205,8 @@ def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
     """Return the scenario with settings replaced. Raises ScenarioError, also for a load without effect."""
     if LOAD in settings and scenario.program is not None:
         message = "offered loads have no effect: a program sets the times of its own messages"
-        hint = 'write [sweep] and below it its values, such as "program.rate" = ["20 kHz", "40 kHz"]'
-        raise scenario.error(message, ("program",), hint, key=True)
+        rated = hasattr(scenario.program, "rate_millihz")
+        raise scenario.error(message, ("program",), _SWEEP_RATES if rated else _SWEEP_OTHERS, key=True)
     if LOAD in settings and scenario.traffic.is_rated():
         message = "offered loads have no effect: this traffic is given as rates"
         raise scenario.error(message, ("traffic",), "vary traffic.scale, which multiplies them", key=True)
@@ -209,7 +215,8 @@ def varied(scenario: Scenario, settings: dict[str, Any]) -> Scenario:
     if LOAD in settings and not changed.needs_load:
         kind = traffic.pattern.kind if traffic.pattern.kind == "descriptors" else traffic.arrivals.kind
         message = f"offered loads have no effect: {kind} traffic sets its own times"
-        raise scenario.error(message, ("traffic",), "choose arrivals with a load, such as poisson", key=True)
+        hint = _SWEEP_OTHERS if kind == "descriptors" else "choose arrivals with a load, such as poisson"
+        raise scenario.error(message, ("traffic",), hint, key=True)
     return changed
 
 

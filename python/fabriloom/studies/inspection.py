@@ -213,7 +213,17 @@ def _latency_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
     if cycle_ns is not None:
         low, mean, high = (latency[key] / cycle_ns for key in ("min", "mean", "max"))
         said = f"{figures(low)} to {figures(high)} cycles, mean {figures(mean)}; {said}"
-    return [("zero-load latency", said)]
+    return [("zero-load latency", f"{said}{_by_chance(found, traffic)}")]
+
+
+def _by_chance(found: dict[str, Any], traffic: dict[str, Any]) -> str:
+    """Return a word where data wait for tokens or slots behind a bus, or with a response."""
+    technology = found.get("resolved", {}).get("technology", {})
+    answered = traffic.get("transaction") in ("nread", "lock")
+    waits = [what for what in ("token", "slot") if technology.get(what)]
+    if not waits or not (answered or found["network"]["switches"]):
+        return ""
+    return f", each with the {waits[0]}s that it waits for where they happen to be"
 
 
 FULLEST = 20

@@ -150,6 +150,7 @@ class Technology:
     first_address: int = 0
     last_address: int = 2**16 - 1
     mtu_setting: ClassVar[str] = "technology.mtu"
+    rounds_packets: ClassVar[bool] = False
     mtu_bytes: int = 0
     """Payload of the longest packet; 0: any."""
     overhead_bytes: int = 0

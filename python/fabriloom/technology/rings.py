@@ -139,6 +139,8 @@ class RingTechnology:
     least_bytes = 0
     lanes = 1
     mtu_setting: ClassVar[str] = "technology.slot"
+    rounds_packets: ClassVar[bool] = True
+    """Whether a packet of mean length does not take the mean time: each fills whole symbols."""
     flow_control = "ignored"
     """Links are one-way, so there is no flow control for an opposite direction."""
     reverse_load = Fraction(0)

@@ -55,7 +55,7 @@ def build(
     terminals = Terminals(network.terminal_names)
     sending = _senders(network, terminals, settings.get("senders", "all"))
     columns = _empty(count)
-    length_columns, mean_bytes, mean_chars = lengths(count, technology, settings["length"])
+    length_columns, mean_bytes, parts = lengths(count, technology, settings["length"])
     columns |= length_columns
     pattern = settings["pattern"]
     if pattern["kind"] == "descriptors":
@@ -69,7 +69,7 @@ def build(
     else:
         aim, share = _aim(network, terminals, pattern, sending, seed)
         columns |= aim
-        packet, grain_ps = packet_grains(network, technology, mean_chars, via), float(technology.grain_ps)
+        packet, grain_ps = packet_grains(network, technology, parts, via), float(technology.grain_ps)
         packet = packet if ports is None else packet / ports
         load = _offered(settings, share, packet, grain_ps, mean_bytes)
         settings = {**settings, "arrivals": burst_of(settings["arrivals"], mean_bytes, grain_ps)}

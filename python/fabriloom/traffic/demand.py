@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from fabriloom.codes import ARRIVAL, LENGTH, TARGET
 from fabriloom.traffic import kinds
-from fabriloom.traffic.packets import Filling, mean_chars
+from fabriloom.traffic.packets import Filling, mean_chars, spread
 
 Pairs = tuple[np.ndarray, np.ndarray, np.ndarray]
 _OPEN = (
@@ -256,10 +256,6 @@ def _listed(columns: kinds.Columns) -> Pairs:
     return source, columns["list_target"], np.full(len(source), 1.0 / max(1, rows.max()))
 
 
-_MOST_LENGTHS = 4096
-"""Lengths of a range that are counted one by one; of a longer one as many, spread evenly."""
-
-
 def lengths(arrays: kinds.Columns) -> tuple[np.ndarray, np.ndarray]:
     """Return the payloads of packets in bytes, and which part of all packets has each."""
     if (given := given_lengths(arrays)) is not None:
@@ -268,7 +264,7 @@ def lengths(arrays: kinds.Columns) -> tuple[np.ndarray, np.ndarray]:
         sizes, share = arrays["length_values"], np.diff(arrays["length_cumulative"], prepend=0.0)
     else:
         low, high = (int(arrays[name][0]) for name in ("length_min", "length_max"))
-        sizes = np.linspace(low, high, min(high - low + 1, _MOST_LENGTHS)).astype(np.int64)
+        sizes = spread(low, high)
         share = np.ones(len(sizes))
     return sizes, share / share.sum()
 

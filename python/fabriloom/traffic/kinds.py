@@ -87,6 +87,7 @@ class Links(Protocol):
     """What traffic needs to know of a technology (see ``fabriloom.technology``)."""
 
     mtu_setting: ClassVar[str]
+    rounds_packets: ClassVar[bool]
 
     @property
     def grain_ps(self) -> int | Fraction: ...

@@ -10,6 +10,7 @@ a wait that follows from a load is a whole number of grains.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,10 +32,17 @@ _NEVER_GRAINS = 1e12
 """The interval of a burst that is not repeated."""
 
 
-def packet_grains(network: kinds.Network, technology: kinds.Links, mean_chars: float, via: bool) -> Floats:
+Parts = list[tuple[float, float]]
+"""Payloads of packets in characters, and which part of all packets has each."""
+
+
+def packet_grains(network: kinds.Network, technology: kinds.Links, parts: Parts, via: bool) -> Floats:
     """Return the mean time of a packet with header and end on each terminal's link, in grains."""
-    times_ps = kinds.per_rate(network, lambda rate: technology.mean_packet_ps(mean_chars, rate, via))
-    return times_ps / float(technology.grain_ps)
+
+    def mean_ps(rate: int | Fraction | None) -> float:
+        return sum(share * technology.mean_packet_ps(chars, rate, via) for chars, share in parts)
+
+    return kinds.per_rate(network, mean_ps) / float(technology.grain_ps)
 
 
 def character_grains(network: kinds.Network, technology: kinds.Links) -> Floats:
@@ -180,15 +188,24 @@ def packets_per_grain(rate: str, mean_bytes: float, grain_ps: float, parameter: 
     return float(amount) / (8 * mean_bytes) * grain_ps / _PS_PER_S
 
 
+_MOST_LENGTHS = 4096
+"""Lengths of a range that are counted one by one; of a longer one as many, spread evenly."""
+
+
+def spread(low: int, high: int) -> NDArray[np.int64]:
+    """Return the lengths of a range, or as many of them as are counted."""
+    return np.linspace(low, high, min(high - low + 1, _MOST_LENGTHS)).astype(np.int64)
+
+
 def lengths(
     terminals: int, technology: kinds.Links, settings: kinds.Settings
-) -> tuple[kinds.Columns, float, float]:
-    """Return the columns, and the mean payload of a packet in bytes and in characters."""
-    kind, values, weights = settings["kind"], [], None
+) -> tuple[kinds.Columns, float, Parts]:
+    """Return the columns, and the payload of packets: its mean in bytes, and parts with the mean time."""
+    kind, values, weights, rounds = settings["kind"], [], None, technology.rounds_packets
     if kind == "fixed":
         low = high = _checked(technology, settings["value_bytes"], "length.value")
         code, mean = LENGTH.FIXED, float(low)
-        chars = float(technology.payload_chars(low))
+        parts = [(float(technology.payload_chars(low)), 1.0)]
     elif kind == "uniform":
         low = _checked(technology, settings["min_bytes"], "length.min")
         high = _checked(technology, settings["max_bytes"], "length.max")
@@ -197,7 +214,8 @@ def lengths(
             hint = 'give them one by one, such as length = { kind = "table", lengths = ["16 B", "64 B"] }'
             raise TrafficError(message, "length", hint)
         code, mean = LENGTH.UNIFORM, (low + high) / 2
-        chars = mean_chars(low, high, Filling.of(technology))
+        each = spread(low, high) if rounds else [mean_chars(low, high, Filling.of(technology))]
+        parts = [(float(chars), 1 / len(each)) for chars in each]
     else:
         sizes: Sequence[int] = settings["lengths_bytes"]
         values = [_checked(technology, size, f"length.lengths.{i}") for i, size in enumerate(sizes)]
@@ -206,7 +224,10 @@ def lengths(
         weights = weights[weights > 0]
         code, low, high = LENGTH.TABLE, min(values), max(values)
         mean = float(np.average(values, weights=weights))
-        chars = float(np.average([technology.payload_chars(value) for value in values], weights=weights))
+        chars = [float(technology.payload_chars(value)) for value in values]
+        share = (weights / weights.sum()).tolist()
+        mean_of = float(np.average(chars, weights=weights))
+        parts = list(zip(chars, share, strict=True)) if rounds else [(mean_of, 1.0)]
     columns: dict[str, Any] = {
         "source_length": np.full(terminals, code, np.uint8),
         "length_min": np.full(terminals, low, np.uint32),
@@ -214,7 +235,7 @@ def lengths(
         "length_values": np.asarray(values, np.uint32),
         "length_cumulative": cumulative(weights) if weights is not None else np.zeros(0),
     }
-    return columns, mean, chars
+    return columns, mean, parts
 
 
 class Filling(NamedTuple):

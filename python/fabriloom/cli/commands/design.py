@@ -64,7 +64,7 @@ def _tell(found: Design) -> None:
     rows = [_row(number, one) for number, one in enumerate(found.met, 1)]
     show.table(head, rows, [True, False, *[True] * 6])
     say("carries: times the traffic that is asked for.")
-    for sentence in found.failing():
+    for sentence in (*found.unsure(), *found.failing()):
         say(sentence)
     _tell_refused(found)
     for most, one in found.growing_load():

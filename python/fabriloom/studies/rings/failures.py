@@ -1,8 +1,9 @@
 """The effect of every single failure of a link or a switch on a network of rings, computed without running
 it.
 
-A failure stops its rings, and with them every transaction whose request or response crosses one of them.
-Routes stay unchanged; terminals with several ports avoid those whose own ring has stopped, if they can.
+A failure stops its rings, or its links alone where the technology says so, and with them every transaction
+whose data cross one of these links, behind a request or with one. Routes stay unchanged; terminals with
+several ports avoid those whose own link has stopped, if they can.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ MOST_WAYS = 1 << 18
 
 
 class RingWays:
-    """The rings that each transaction crosses, for many failures."""
+    """The links that each transaction crosses before its data are delivered, for many failures."""
 
     deadlocks = 0
     """There are no new tables."""
@@ -47,37 +48,34 @@ class RingWays:
         self.matrices = {id(one): one.matrix() for one, _ in self.weighed.values()}
         """Per demand, what each terminal sends to each."""
         self.payload = self.matrices[id(self.weighed["bytes"][0])]
-        answered = routes.technology.response_bytes(64) > 0
-        known = {id(graph): _crossed(graph, route, answered) for graph, route in routes.planes}
+        answered = routes.technology.transaction in ("nread", "lock")
+        known = {id(graph): _Crossed(graph, route, answered) for graph, route in routes.planes}
         self.crossed = [known[id(graph)] for graph, _ in routes.planes]
-        """Per plane: per table, source, target and ring, whether the request or the response crosses it."""
+        """Per plane."""
 
     @property
     def count(self) -> int:
         """Ways between ports of one plane, by each table."""
         return sum(route.turns * graph.terminals**2 for graph, route in self.routes.planes)
 
-    def arrives(self, down: Ints) -> Reals:
-        """Return, per pair of ports, the share of its transactions that cross none of these rings."""
-        found, first = np.zeros((self.graph.ports, self.graph.ports)), 0
+    def arrives(self, down: Bools) -> Reals:
+        """Return, per pair of ports, the share of its transactions that cross none of these links."""
+        found = np.zeros((self.graph.ports, self.graph.ports))
         for plane, crossed in zip(self.graph.planes, self.crossed, strict=True):
-            rings = crossed.shape[3]
-            own = down[(down >= first) & (down < first + rings)] - first
-            found[np.ix_(plane.port, plane.port)] = 1.0 - crossed[:, :, :, own].any(axis=3).mean(axis=0)
-            first += rings
+            found[np.ix_(plane.port, plane.port)] = 1.0 - crossed.share(down[plane.links])
         return found
 
     def after(self, kind: str, name: str, dead: Ints) -> Left:
-        """Return the network without the rings of these links."""
-        graph = self.graph
-        down = np.unique(self.rings.station_ring[dead])
-        stopped = np.isin(self.rings.station_ring[graph.terminal_out_links], down)
-        arrives = self.arrives(down)
+        """Return the network after a failure of these links."""
+        graph, down = self.graph, np.zeros(self.graph.links, bool)
+        down[self.routes.network.down_with(dead.tolist())] = True
+        stopped, arrives = down[graph.terminal_out_links], self.arrives(down)
+        cut = stopped & down[graph.terminal_in_links]
         if graph.several is None:
-            at, between = stopped, arrives
+            at, between = cut, arrives
             bounds = self._bound(lambda matrix: self._alone(matrix * arrives))
         else:
-            works = np.bincount(graph.several.terminal, weights=~stopped, minlength=graph.terminals)
+            works = np.bincount(graph.several.terminal, weights=~cut, minlength=graph.terminals)
             at, (between, bounds) = works == 0, self._by_ports(~stopped, arrives)
         gone = at if kind == "switch" else np.zeros_like(at)
         there, joined = ~(gone[:, None] | gone[None, :]), self._joined(~stopped, arrives)
@@ -123,16 +121,32 @@ class RingWays:
         return bound(self.routes, needs)
 
 
-def _crossed(graph: Graph, route: PortRoute, answered: bool) -> Bools:
-    """Return, per table, source, target and ring, whether the request or the response crosses the ring."""
-    rings, terminals, tables = rings_of(graph), graph.terminals, route.tables()
-    found = np.zeros((len(tables), terminals, terminals, rings.rings), bool)
-    ends = product(*(rings.terminals_of(role, terminals).tolist() for role in ("sender", "receiver")))
-    pairs = [(source, target) for source, target in ends if source != target]
-    for number, table in enumerate(tables):
-        for source, target in pairs:
-            ways = [(source, target), (target, source)] if answered else [(source, target)]
-            for way in ways:
-                segments = ring_segments(graph, table, *way)
-                found[number, source, target, rings.station_ring[[at for at, _ in segments]]] = True
-    return found
+class _Crossed:
+    """The parts of rings that packets cross. The links of a ring are numbered in order."""
+
+    def __init__(self, graph: Graph, route: PortRoute, answered: bool) -> None:
+        rings, terminals, tables = rings_of(graph), graph.terminals, route.tables()
+        ends = product(*(rings.terminals_of(role, terminals).tolist() for role in ("sender", "receiver")))
+        parts = [
+            (number, source, target, sender, taker)
+            for source, target in ends
+            if source != target
+            for number, table in enumerate(tables)
+            for way in ([(source, target), (target, source)] if answered else [(source, target)])
+            for sender, taker in ring_segments(graph, table, *way)
+        ]
+        *self.way, sender, taker = np.array(parts, np.int64).reshape(-1, 5).T
+        self.first, self.behind = (rings.ring_start[rings.station_ring[sender] + more] for more in (0, 1))
+        self.start, self.end = sender, taker + np.where(taker > sender, 0, self.behind - self.first)
+        self.shape = (len(tables), terminals, terminals)
+
+    def share(self, down: Bools) -> Reals:
+        """Return, per source and target, the share of its transactions that cross one of these links."""
+        before = np.concatenate([[0], np.cumsum(down)])
+        around = np.maximum(self.end - self.behind + self.first, self.first)
+        lost = before[np.minimum(self.end, self.behind)] - before[self.start]
+        lost = lost + before[around] - before[self.first] > 0
+        found = np.zeros(self.shape, bool)
+        found[tuple(way[lost] for way in self.way)] = True
+        share: Reals = found.mean(axis=0)
+        return share

@@ -100,7 +100,6 @@ class Packets:
         return {
             "packets": 1.0,
             "bytes": self.mean_bytes,
-            "unit": float(tech.request_symbols(self.mean_bytes)),
             "request": self.mean(tech.request_symbols),
             "response": self.mean(tech.response_symbols),
             "bus_request": request_ps,
@@ -157,9 +156,9 @@ class Needed:
 def needed(routes: RingRoutes, needs: Needs, carry: Callable[[Demand], Carried]) -> Needed:
     """Return what a network needs; ``carry``: what it carries of a demand, the same one for many needs."""
     tech, known = routes.technology, dict[int, Carried]()
-    unit, symbols = needs["unit"]
-    for name, (demand, _) in needs.items():
-        if name != "unit" and id(demand) not in known:
+    unit, symbols = needs["request"]
+    for demand, _ in needs.values():
+        if id(demand) not in known:
             known[id(demand)] = carry(demand)
 
     def of(name: str, of_one: Callable[[Carried], Reals]) -> Reals:
