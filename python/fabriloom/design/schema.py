@@ -42,12 +42,12 @@ class Require(Section):
         "The percentage of packets or events that must meet `latency`: 50, 99, 99.9 or 99.99", 99.0
     )
     survive_links: Faults = setting(
-        "Number of cables between switches, whichever they are, that may fail while all "
+        "Cables between switches, whichever they are, that may fail while all "
         "terminals stay connected",
         0,
     )
     survive_switches: Faults = setting(
-        "Number of switches, whichever they are, that may fail while the terminals of all others "
+        "Switches, whichever they are, that may fail while the terminals of all others "
         "stay connected; terminals with several ports must stay connected in every case",
         0,
     )

@@ -14,7 +14,8 @@ _PREFACE = """# Results: every key and column
 This page is written by `python -m fabriloom.results.reference docs/reference/results.md`; do not edit it.
 
 Bytes are payload bytes: headers, ends of packet and flow-control characters are not counted, except where a
-line says characters. 1 MB/s is 10^6 bytes per second. Times are simulated time, except `engine.wall_s`.
+line says characters. 1 MB/s is 10^6 bytes per second. Times are simulated time, except `engine.wall_s`; *the window*
+is the measuring window, the run without its warm-up. What is unknown, because nothing of it was seen, is null.
 
 **Latency** is said from what to what in every summary:
 

@@ -55,7 +55,7 @@ In the tables *name* is a terminal or a switch, by its number or its name, and a
 string. Mb/s, MB/s for the rate of links other than SCI, and numbers without a unit are refused, because they
 are ambiguous. `1…8` is a whole number from 1 to 8, `0…` one from 0 on; *number* 0…1 may have a fraction.
 *Default* is the value if none is given. `flows[].rate` is a key of each table of a list, which is written
-inline or as `[[traffic.pattern.flows]]`.
+inline or as `[[traffic.pattern.flows]]`. A heading like `cable` is a value of `kind`, or of `preset`.
 
 | value | units | such as |
 |---|---|---|
@@ -154,12 +154,12 @@ def _kinds(field: dict[str, Any], definitions: dict[str, Any], level: str) -> li
         lines += ["", f"With every {tag}{kept}:", "", *_table_of(common, definitions)]
     shared = _shared(models, {tag, *common})
     if shared:
-        lines += ["", "Of several kinds, each of which says *also*:", "", *_table_of(shared, definitions)]
+        lines += ["", "Of several, which say *also*:", "", *_table_of(shared, definitions)]
     for option, model in zip(field["oneOf"], models, strict=True):
         own = {
             k: v for k, v in _marked(model).items() if k != tag and common.get(k) != model["properties"][k]
         }
-        lines += ["", f"{level} {tag} = {_names(seen, option)}", "", model["description"]]
+        lines += ["", f"{level} {_names(seen, option)}", "", model["description"]]
         also = [key for key, value in own.items() if shared.get(key) == value]
         if len(also) < len(own):
             rows = _opened({k: v for k, v in own.items() if k not in also}, definitions)

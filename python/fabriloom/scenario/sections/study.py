@@ -183,10 +183,10 @@ class Search(Section):
         "Limits by column, in its unit: latency_ns_p99 = { at_most = 20_000 }; also at_least", {}
     )
     trials: Annotated[int, Field(ge=1, le=1000)] = setting(
-        "Number of trials, each with values of all fields", 40
+        "Trials, each with values of all fields", 40
     )
     batch: Annotated[int, Field(ge=1, le=64)] = setting(
-        "Number of trials that are chosen together and can run at once", 4
+        "Trials that are chosen together and can run at once", 4
     )
 
 
@@ -208,7 +208,7 @@ class Study(Section):
         {},
     )
     samples: Annotated[int, Field(ge=0, le=100_000)] = setting(
-        "Number of draws of all values of [study.sample]", 0
+        "Draws of all values of [study.sample]", 0
     )
     sampling: Literal["latin-hypercube", "random"] = setting(
         "latin-hypercube: one value in each part of a range, one part per sample; random: independent "

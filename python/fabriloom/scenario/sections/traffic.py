@@ -56,7 +56,7 @@ class Flow(Section):
         "Time from which on no packets are created; at the end of the run if not given"
     )
     count: Annotated[int, Field(ge=1, le=2**24)] | None = optional(
-        "Number of packets in all; without a limit if not given"
+        "Packets in all; without a limit if not given"
     )
     name: FlowName | None = optional("Name in tables; source -> target if not given")
     requirement_ps: PositiveTimePs | None = optional(
