@@ -292,9 +292,10 @@ def write(title: str, parts: list[str]) -> None:
     from fabriloom import _native
 
     system = f"{platform.system()}, Python {platform.python_version()}, Fabriloom {_native.__version__}"
-    body = "\n\n".join([f"One core of {processor()}, {system}.", *parts])
+    machine, text = f"One core of {processor()}, {system}.", PAGE.read_text(encoding="utf-8")
+    usual = machine in text.partition("\n## ")[0]
+    body = "\n\n".join(parts if usual else [machine, *parts])
     section = re.compile(rf"(\n## {re.escape(title)}\n).*?(\Z|\n## )", re.DOTALL)
-    text = PAGE.read_text(encoding="utf-8")
     assert section.search(text), f"{PAGE} has no section {title}"
     PAGE.write_text(section.sub(lambda m: f"{m[1]}\n{body}\n{m[2]}", text), encoding="utf-8")
 
