@@ -83,7 +83,7 @@ PLANES = table(
     "Planes",
     "One row per plane, if terminals have several ports.",
     {
-        "plane": ("text | Name of the plane.", lambda rows: [plane.name for plane in rows.planes]),
+        "plane": ("text | Its name.", lambda rows: [plane.name for plane in rows.planes]),
         "packets": ("count | Packets delivered by it in the window.", count("plane_packets")),
         "bytes": ("B | Their payload.", count("plane_bytes")),
         "mbytes_per_s": (

@@ -130,7 +130,7 @@ EVENTS = table(
     "One row per event of a program. A time that did not occur is null.",
     {
         "event": (
-            "number | Number of the event, from 0.",
+            "number | From 0.",
             lambda rows: np.arange(len(rows.programs.events.due_ps)),
         ),
         "messages": ("count | Messages that it is made of.", lambda rows: rows.programs.events.fragments),
@@ -154,7 +154,7 @@ HOSTS = table(
     "Hosts",
     "One row per terminal of a program. Counted in the window.",
     {
-        "terminal": ("text | Name of the terminal.", lambda rows: rows.graph.terminal_names),
+        "terminal": ("text | Its name.", lambda rows: rows.graph.terminal_names),
         "bytes_sent": ("B | Bytes of messages that it sent whole.", count("terminal_bytes_sent")),
         "bytes_received": ("B | Bytes of messages that it received whole.", count("terminal_bytes_received")),
         "sent_mbytes_per_s": (
@@ -186,7 +186,7 @@ MESSAGES = table(
     "One row per message, in the order of making; only with `output.messages = true`. A time that did not occur is null.",
     {
         "message": (
-            "number | Number of the message, from 0.",
+            "number | From 0.",
             lambda rows: np.arange(len(rows.raw("message_tag"))),
         ),
         "source": (

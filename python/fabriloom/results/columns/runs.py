@@ -178,7 +178,7 @@ LINKS = table(
     "Links",
     "One row per link, which is one direction of a cable.",
     {
-        "link": ("text | Name of the link.", lambda rows: rows.graph.link_names),
+        "link": ("text | Its name.", lambda rows: rows.graph.link_names),
         "source": ("text | Switch or terminal it leaves.", lambda rows: rows.ends[0]),
         "target": ("text | Switch or terminal it enters.", lambda rows: rows.ends[1]),
         "packets": (
@@ -209,7 +209,7 @@ LANES = table(
     "Lanes",
     "One row per lane (virtual channel) of a link out of a switch, in networks whose lanes have frames, priorities, reservations or tables.",
     {
-        "link": "text | Name of the link.",
+        "link": "text | Name of its link.",
         "lane": ("count | Number of the lane.", lambda rows: rows.shown % rows.lanes),
         "utilisation": "0…1 | Share of the time in which the lane had the wire, its frames included.",
         "reserved": "0…1 | Share that is reserved for it; null if nothing is reserved on this network.",
@@ -329,7 +329,7 @@ TRACE = table(
     "One row per delivered packet; only with `output.trace = true`.",
     {
         "packet": (
-            "number | Number of the packet, from 0, in the order of delivery.",
+            "number | From 0, in the order of delivery.",
             lambda rows: np.arange(len(rows.raw("trace_source"))),
         ),
         "source": ("text | Terminal that sent it.", terminal("trace_source")),

@@ -28,11 +28,11 @@ Pair = Annotated[list[Terminal], Field(min_length=2, max_length=2)]
 
 _SOURCES = (
     "Terminals that send. auto: those with the role of a sender or, in networks without roles, the first "
-    "half; a number: this many, from the first on; all; or a list"
+    "half; a number: this many, from the first on"
 )
 _TARGETS = (
     "Terminals that receive. auto: those with the role of a receiver or, in networks without roles, the "
-    "second half; a number: this many, up to the last; all; or a list"
+    "second half; a number: this many, up to the last"
 )
 
 
@@ -69,8 +69,7 @@ class PingPong(Section):
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
     pairs: Count | Annotated[list[Pair], Field(min_length=1)] = setting(
-        "Pairs: terminal i with the i-th terminal of the second half; or a list such "
-        'as [["n0", "n1"]]',
+        'Pairs: terminal i with the i-th terminal of the second half; or a list such as [["n0", "n1"]]',
         1,
     )
 
