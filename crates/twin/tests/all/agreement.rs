@@ -324,18 +324,24 @@ fn packets_that_choose_by_queues_agree() {
     assert!(straight > 15, "queues changed {straight} of {} runs", agreed.runs);
 }
 
+/// Random programs, some with shapers, announced messages or few unexpected ones.
+fn with_programs(fabric: &Fabric, seed: u64) -> Fabric {
+    let mut fabric = random_programs(fabric, seed);
+    if seed % 5 == 3 {
+        fabric = with_shapers(&fabric, seed);
+    } else if seed % 3 == 1 {
+        fabric = with_announcements(&fabric, seed);
+    }
+    if seed % 4 == 2 {
+        fabric = with_few_unexpected(&fabric, seed);
+    }
+    fabric
+}
+
 fn compare_programs(seeds: std::ops::Range<u64>, packets: u32) -> Seen {
     let mut seen = Seen::default();
     for seed in seeds {
-        let mut fabric = random_programs(&random_fabric(seed), seed);
-        if seed % 5 == 3 {
-            fabric = with_shapers(&fabric, seed);
-        } else if seed % 3 == 1 {
-            fabric = with_announcements(&fabric, seed);
-        }
-        if seed % 4 == 2 {
-            fabric = with_few_unexpected(&fabric, seed);
-        }
+        let fabric = with_programs(&random_fabric(seed), seed);
         seen.compare(seed, &fabric, time_for(&fabric, packets));
     }
     seen
@@ -417,15 +423,7 @@ fn programs_on_rings_agree() {
         if fabric.terminals < 2 {
             continue;
         }
-        let mut fabric = random_programs(&fabric, seed);
-        if seed % 5 == 3 {
-            fabric = with_shapers(&fabric, seed);
-        } else if seed % 3 == 1 {
-            fabric = with_announcements(&fabric, seed);
-        }
-        if seed % 4 == 2 {
-            fabric = with_few_unexpected(&fabric, seed);
-        }
+        let fabric = with_programs(&fabric, seed);
         seen.compare(seed, &fabric, ring_time_for(&fabric, 40));
     }
     assert!(seen.messages > 2_000 && seen.received > 1_500 && seen.events > 50, "{seen:?}");
