@@ -15,7 +15,8 @@ Written by `python -m fabriloom.results.reference docs/reference/results.md`; do
 
 Bytes are payload bytes: headers, ends of packet and flow-control characters are not counted, except where a
 line says characters. 1 MB/s is 10^6 bytes per second. Times are simulated time, except `engine.wall_s`; *the window*
-is the measuring window, the run without its warm-up. What is unknown, because nothing of it was seen, is null.
+is the measuring window, the run without its warm-up. What is unknown is null: nothing of it was seen, or there are
+fewer than two batches.
 
 **Latency** is said from what to what in every summary:
 
@@ -88,7 +89,8 @@ _SAID = {"ns": "_ns", "MB/s": "mbytes_per_s", "B": "bytes", "count": ""}
 
 def _unit(column: Column) -> str:
     """Return the unit of a column, unless its name says it."""
-    return "" if _SAID.get(column.unit, "|") in column.name else column.unit
+    unit = "boolean" if column.unit == "true or false" else column.unit
+    return "" if _SAID.get(column.unit, "|") in column.name else unit
 
 
 def _alike(columns: Sequence[Column]) -> dict[str, str]:

@@ -35,8 +35,7 @@ def _latency(prefix: str, what: str) -> dict[str, Said]:
 SUMMARY = table(
     "summary",
     "Summary",
-    "One nested dictionary; a dot in a key is one level. An unknown value (no packet was measured, or there "
-    "are fewer than two batches) is null.",
+    "One nested dictionary; a dot in a key is one level.",
     {
         "name": "text | Name of the scenario.",
         "scenario_sha256": "text | SHA-256 of the resolved scenario, seed included.",
