@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -240,7 +241,16 @@ def by_load(table: str) -> str:
         for full, half in zip(rows[::2], rows[1::2], strict=True)
     ]
     titles = head[:2] + head[3:]
-    return "\n".join([joined(titles), f"|---|{'---:|' * (len(titles) - 1)}", *map(joined, both)])
+    return "\n".join([joined(titles), f"|---|{'---:|' * (len(titles) - 1)}", *map(joined, once(both))])
+
+
+def once(rows: list[list[str]]) -> list[list[str]]:
+    """The same rows, each without the first cells that the row above has too."""
+    shared = [
+        next((at for at, (one, other) in enumerate(zip(row, above, strict=True)) if one != other), 0)
+        for above, row in pairwise(rows)
+    ]
+    return rows[:1] + [[""] * count + row[count:] for count, row in zip(shared, rows[1:], strict=True)]
 
 
 def aims(rows: dict[str, str]) -> str:
@@ -282,9 +292,10 @@ def write(title: str, parts: list[str]) -> None:
     from fabriloom import _native
 
     system = f"{platform.system()}, Python {platform.python_version()}, Fabriloom {_native.__version__}"
-    body = "\n\n".join([f"One core of {processor()}, {system}.", *parts])
+    machine, text = f"One core of {processor()}, {system}.", PAGE.read_text(encoding="utf-8")
+    usual = machine in text.partition("\n## ")[0]
+    body = "\n\n".join(parts if usual else [machine, *parts])
     section = re.compile(rf"(\n## {re.escape(title)}\n).*?(\Z|\n## )", re.DOTALL)
-    text = PAGE.read_text(encoding="utf-8")
     assert section.search(text), f"{PAGE} has no section {title}"
     PAGE.write_text(section.sub(lambda m: f"{m[1]}\n{body}\n{m[2]}", text), encoding="utf-8")
 
@@ -331,5 +342,5 @@ def put(page: Path, mark: str, tables: list[Rows]) -> None:
 
 
 def _table(rows: Rows) -> str:
-    head, *rest = ["| " + " | ".join(map(str, row)) + " |" for row in rows]
+    head, *rest = map(joined, once([[str(cell) for cell in row] for row in rows]))
     return "\n".join([head, "|" + "---|" * len(rows[0]), *rest])

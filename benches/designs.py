@@ -56,9 +56,11 @@ def asked_besides(found: Design) -> list[Rows]:
     rows: Rows = [[found.others[0].path, "cheapest", f"cost ({found.requirements.cost.unit})"]]
     for other in found.others:
         best = other.best
-        rows.append(
-            [other.value, best.candidate.name if best else "none", number(best.cost if best else None)]
-        )
+        answer = [best.candidate.name if best else "none", number(best.cost if best else None)]
+        if rows[-1][1:] == answer:
+            rows[-1][0] += f"; {other.value}"
+        else:
+            rows.append([str(other.value), *answer])
     return [rows]
 
 

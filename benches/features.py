@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from common import Row, compiled_of, counted, options, per_hop, write
+from common import Row, compiled_of, counted, joined, options, per_hop, write
 from fabriloom.simulate import matched
 
 SIDE = 8
@@ -226,25 +226,33 @@ def counts(chosen: list[Case], spans: dict[str, tuple[int, int]] = SPANS) -> lis
 
 
 def factors(rows: list[Row]) -> str:
-    """A table of factors for each preset and length."""
-    base = {
-        (row["preset"], row["length"]): row["instructions"] for row in rows if row["feature"] == "without"
-    }
-    lines: list[str] = []
-    last: tuple[Any, Any] = (None, None)
-    for row in rows:
-        without = base[row["preset"], row["length"]]
-        most = NETWORKS[row["preset"]][0][row["feature"]][1]
-        unit = "flits" if row["preset"] == "generic" else "B"
-        if last != (row["preset"], row["length"]):
-            last = row["preset"], row["length"]
-            head = f"| `{row['preset']}`, {row['length']} {unit} | per hop | factor | at most |"
-            lines += ["", head, "|---|---:|---:|---:|"]
-        said = most.said(row["length"])
-        said = f"**{said}**" if most.is_met(row, without) is False else said
-        factor = f"{row['instructions'] / without:.2f}"
-        lines.append(f"| {row['feature']} | {row['instructions']:.0f} | {factor} | {said} |")
-    return "\n".join(lines).strip()
+    """A table for each preset, with instructions, factor and aim at each length."""
+    found = {(row["preset"], row["length"], row["feature"]): row for row in rows}
+    tables = []
+    for preset in dict.fromkeys(row["preset"] for row in rows):
+        own = [row for row in rows if row["preset"] == preset]
+        lengths = list(dict.fromkeys(row["length"] for row in own))
+        unit = "flits" if preset == "generic" else "B"
+        head = [f"`{preset}`"]
+        for length in lengths:
+            head += [f"{length} {unit}: per hop", "factor", "at most"]
+        lines = [joined(head), "|---|" + "---:|" * (len(head) - 1)]
+        for feature in dict.fromkeys(row["feature"] for row in own):
+            cells = [feature]
+            for length in lengths:
+                without = found[preset, length, "without"]["instructions"]
+                cells += measured(found[preset, length, feature], without)
+            lines.append(joined(cells))
+        tables.append("\n".join(lines))
+    return "\n\n".join(tables)
+
+
+def measured(row: Row, without: float) -> tuple[str, str, str]:
+    """Instructions per packet-hop of a row, their factor, and the aim."""
+    most = NETWORKS[row["preset"]][0][row["feature"]][1]
+    said = most.said(row["length"])
+    said = f"**{said}**" if most.is_met(row, without) is False else said
+    return f"{row['instructions']:.0f}", f"{row['instructions'] / without:.2f}", said
 
 
 def over(rows: list[Row]) -> list[Row]:

@@ -226,7 +226,7 @@ def rows_of(mark: str) -> dict[str, list[str]]:
     text = (DOCS / "background" / "papers-as-requirements.md").read_text(encoding="utf-8")
     part = text.split(f"<!-- design: {mark} -->")[1].split("<!-- end -->")[0]
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in part.splitlines() if "|" in line]
-    return {row[0]: row[1:] for row in rows}
+    return {one: row[1:] for row in rows for one in row[0].split("; ")}
 
 
 def agrees(found: Design, mark: str) -> None:

@@ -26,7 +26,7 @@ PAGE = Path(__file__).resolve().parents[2] / "docs" / "reference" / "python.md"
 
 _HEAD = """# The Python interface
 
-This page is written from the docstrings by `FABRILOOM_EXPECT=write pytest tests/python`; do not edit it. Its example runs as a test.
+Written from the docstrings by `FABRILOOM_EXPECT=write pytest tests/python`; do not edit it.
 
 ```python
 >>> import fabriloom
@@ -151,7 +151,7 @@ def _text(docstring: str | None) -> str:
             lines = [re.sub(r"^([\w, ]+): ", r"`\1`: ", " ".join(entry.split())) for entry in entries]
             kept = [f"- {line}" for line in lines if not _SHARED.match(line)]
             if kept:
-                parts.append(f"{head}\n\n" + "\n".join(kept))
+                parts.append(("" if head == "Args:" else f"{head}\n\n") + "\n".join(kept))
         elif not _SHARED.match(block):
             parts.append(block)
     return "\n\n".join(parts)

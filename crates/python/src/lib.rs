@@ -1,6 +1,5 @@
 //! The Python bindings of the engine: arrays in, columns out, errors as exceptions.
 mod locate;
-mod rings;
 mod routes;
 mod simulation;
 
@@ -10,7 +9,6 @@ use pyo3::prelude::*;
 fn _native(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add("__version__", env!("CARGO_PKG_VERSION"))?;
     locate::register(m)?;
-    rings::register(m)?;
     routes::register(m)?;
     simulation::register(m)?;
     Ok(())

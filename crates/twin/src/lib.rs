@@ -12,7 +12,6 @@ mod beside;
 mod by_queue;
 mod code;
 mod congestion;
-mod distribute;
 mod event;
 mod fault;
 mod parts;

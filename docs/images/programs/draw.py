@@ -1,4 +1,4 @@
-"""Draws the pictures of ready programs: each is a run, a line per terminal, an arrow per message.
+"""Draws the pictures of ready programs: runs, a line per terminal, an arrow per message.
 
     .venv/bin/python docs/images/programs/draw.py
 
@@ -12,32 +12,32 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
-from fabriloom import Scenario, run
+from fabriloom import Results, Scenario, run
 
 HERE = Path(__file__).resolve().parent
 COLOURS = ("#0b6478", "#c8642d", "#6f4aa8", "#3f8f4f", "#b03a5b", "#8a7a1f")
 INK, PALE, PAPER = "#1b2126", "#c9cdd0", "#fcfbf8"
-WIDTH, LEFT, RIGHT, STEP, TOP = 760, 96, 24, 34, 26
+WIDTH, LEFT, RIGHT, STEP, TOP, TITLE = 760, 96, 24, 34, 26, 22
 
 HOST = {"send_time": "2 us", "receive_time": "1 us"}
 PROGRAMS: dict[str, dict[str, Any]] = {
     "ping-pong": {"terminals": 4, "program": {"kind": "ping-pong", "size": "64 B", "rounds": 4, "pairs": 2}},
     "out-farming": {"terminals": 5, "program": {"kind": "out-farming", "size": "64 B", "rounds": 2}},
     "funnel-in": {"terminals": 5, "program": {"kind": "funnel-in", "size": "64 B", "rounds": 2}},
-    "all-to-all-random": {
+    "all-to-all": {
         "terminals": 4,
-        "program": {"kind": "all-to-all", "size": "64 B", "rounds": 1, "order": "random"},
+        "program": [
+            {"kind": "all-to-all", "size": "64 B", "rounds": 1, "order": order}
+            for order in ("random", "rotating", "same")
+        ],
     },
-    "all-to-all-rotating": {
-        "terminals": 4,
-        "program": {"kind": "all-to-all", "size": "64 B", "rounds": 1, "order": "rotating"},
+    "pairs": {
+        "terminals": 6,
+        "program": [
+            {"kind": "fixed-pairs", "size": "64 B", "rounds": 4},
+            {"kind": "random-pairs", "size": "64 B", "messages": 5},
+        ],
     },
-    "all-to-all-same": {
-        "terminals": 4,
-        "program": {"kind": "all-to-all", "size": "64 B", "rounds": 1, "order": "same"},
-    },
-    "fixed-pairs": {"terminals": 6, "program": {"kind": "fixed-pairs", "size": "64 B", "rounds": 4}},
-    "random-pairs": {"terminals": 6, "program": {"kind": "random-pairs", "size": "64 B", "messages": 5}},
     "rmap": {
         "terminals": 4,
         "program": {
@@ -104,29 +104,53 @@ def arrow(x: float, y: float, to_x: float, to_y: float, colour: str) -> str:
     )
 
 
-def picture(name: str, terminals: int, program: dict[str, Any]) -> str:
-    """A run of the program as SVG."""
-    found = run(
-        Scenario.from_dict(
-            {
-                "topology": {"kind": "crossbar", "terminals": terminals},
-                "protocol": {"preset": "spacewire", **HOST} if name == "rmap" else HOST,
-                "program": program,
-                "output": {"messages": True},
-            }
-        )
-    )
-    messages, names = found.messages.to_dicts(), found.graph.terminal_names
-    events = found.summary["events"]["count"]
-    last_ns = max(one["received_ns"] for one in messages)
-    scale, height = (WIDTH - LEFT - RIGHT) / last_ns, TOP + STEP * terminals + 18
-    place = {terminal: TOP + STEP * number for number, terminal in enumerate(names)}
+def picture(name: str, terminals: int, program: dict[str, Any] | list[dict[str, Any]]) -> str:
+    """A run of the program as SVG; of several programs one below the other, over the same time."""
+    programs = program if isinstance(program, list) else [program]
+    runs = [simulated(one, terminals) for one in programs]
+    last_ns = max(one["received_ns"] for found in runs for one in found.messages.to_dicts())
+    panel = STEP * terminals + (TITLE if len(runs) > 1 else 0)
+    height = TOP + panel * len(runs) + 18
     parts = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" '
         f'height="{height}" font-family="DejaVu Sans, Verdana, sans-serif" font-size="12" role="img">',
         f"<title>{escape(name)}: messages between terminals over time</title>",
         f'<rect width="{WIDTH}" height="{height}" rx="6" fill="{PAPER}"/>',
     ]
+    for number, (one, found) in enumerate(zip(programs, runs, strict=True)):
+        top = TOP + panel * number
+        if len(runs) > 1:
+            title = escape(one.get("order", one["kind"]))
+            parts.append(f'<text x="{LEFT}" y="{top - 6}" fill="{INK}" font-weight="bold">{title}</text>')
+            top += TITLE
+        parts += drawn(found, top, (WIDTH - LEFT - RIGHT) / last_ns)
+    end = f"{last_ns / 1000:.0f} µs"
+    small = f'y="{height - 6}" fill="#6b7278" font-size="10"'
+    parts.append(f'<text x="{LEFT}" {small}>0</text>')
+    parts.append(f'<text x="{WIDTH - RIGHT}" {small} text-anchor="end">{end}</text>')
+    return "\n".join([*parts, "</svg>"]) + "\n"
+
+
+def simulated(program: dict[str, Any], terminals: int) -> Results:
+    """A run of the program on one switch."""
+    return run(
+        Scenario.from_dict(
+            {
+                "topology": {"kind": "crossbar", "terminals": terminals},
+                "protocol": {"preset": "spacewire", **HOST} if program["kind"] == "rmap" else HOST,
+                "program": program,
+                "output": {"messages": True},
+            }
+        )
+    )
+
+
+def drawn(found: Results, top: float, scale: float) -> list[str]:
+    """The lines and arrows of a run, the first terminal at ``top``, a nanosecond ``scale`` wide."""
+    messages, names = found.messages.to_dicts(), found.graph.terminal_names
+    events = found.summary["events"]["count"]
+    place = {terminal: top + STEP * number for number, terminal in enumerate(names)}
+    parts = list[str]()
     for terminal, y in place.items():
         parts.append(f'<path d="M{LEFT} {y}H{WIDTH - RIGHT}" stroke="{PALE}"/>')
         role = _role(terminal, messages)
@@ -139,11 +163,7 @@ def picture(name: str, terminals: int, program: dict[str, Any]) -> str:
         colour = "#9aa1a6" if number is None else COLOURS[number % len(COLOURS)]
         begin, end = LEFT + one["made_ns"] * scale, LEFT + one["received_ns"] * scale
         parts.append(arrow(begin, place[one["source"]], end, place[one["target"]], colour))
-    end = f"{last_ns / 1000:.0f} µs"
-    small = f'y="{height - 6}" fill="#6b7278" font-size="10"'
-    parts.append(f'<text x="{LEFT}" {small}>0</text>')
-    parts.append(f'<text x="{WIDTH - RIGHT}" {small} text-anchor="end">{end}</text>')
-    return "\n".join([*parts, "</svg>"]) + "\n"
+    return parts
 
 
 def _role(terminal: str, messages: list[dict[str, Any]]) -> str:

@@ -42,12 +42,11 @@ class Require(Section):
         "The percentage of packets or events that must meet `latency`: 50, 99, 99.9 or 99.99", 99.0
     )
     survive_links: Faults = setting(
-        "Number of cables between switches, whichever they are, that may fail while all "
-        "terminals stay connected",
+        "Cables between switches, whichever they are, that may fail while all terminals stay connected",
         0,
     )
     survive_switches: Faults = setting(
-        "Number of switches, whichever they are, that may fail while the terminals of all others "
+        "Switches, whichever they are, that may fail while the terminals of all others "
         "stay connected; terminals with several ports must stay connected in every case",
         0,
     )
@@ -68,9 +67,9 @@ class Require(Section):
 class Limits(Section):
     """Limits on parts, summed over all networks of a candidate."""
 
-    switch_ports: Annotated[int, Field(ge=2, le=4096)] = setting("Largest number of ports of a switch", 32)
-    switches: Count | None = optional("Largest number of switches")
-    cables: Count | None = optional("Largest number of cables, including those of terminals")
+    switch_ports: Annotated[int, Field(ge=2, le=4096)] = setting("Most ports of a switch", 32)
+    switches: Count | None = optional("Most switches")
+    cables: Count | None = optional("Most cables, including those of terminals")
     cost: Money | None = optional("Highest total cost, in the unit of [cost]")
 
 
@@ -79,9 +78,9 @@ class Cost(Section):
 
     switch: Money = setting("Cost of a switch")
     cable: Money = setting("Cost of a cable of any length; in networks of rings, of a link")
-    port: Money = setting("Cost of a used port of a switch", 0.0)
+    port: Money = setting("A used port of a switch", 0.0)
     terminal: Money = setting("Cost of a terminal's port on a network, such as an adapter", 0.0)
-    metre: Money = setting("Cost of a metre of cable between switches", 0.0)
+    metre: Money = setting("A metre of cable between switches", 0.0)
     pitch_m: LengthM = setting(
         "Distance between neighbouring switches of the drawing; cables run along rows and columns", 1.0
     )
@@ -134,7 +133,7 @@ class Requirements(Written):
 
 _HEAD = """# Requirements: every section and key
 
-This page is written by `FABRILOOM_EXPECT=write pytest tests/design`; do not edit it.
+Written by `FABRILOOM_EXPECT=write pytest tests/design`; do not edit it.
 
 A file of requirements is what `fabriloom design` reads; [Which fabric?](../guides/design.md) shows how it is used. Units are written as in a [scenario](scenario.md).
 """

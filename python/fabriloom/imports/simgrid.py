@@ -20,7 +20,6 @@ from ..reading import ReadError
 from ..topology.raw import LARGEST_RATE_BITS_PER_S
 from .common import Fabric, Imported, Lines, only, parsed_xml
 from .simgrid_clusters import Numbers, Zone, cluster, given_of, medium, numbers, zone
-from .walks import Place, Walks
 
 _KNOWN = (
     "platform",
@@ -40,6 +39,8 @@ _ZONES = ("zone", "AS")
 _ROUTES = ("route", "zoneRoute", "ASroute")
 _OF_DEPLOYMENTS = ("<actor>", "<process>")
 _SEVERAL = "routes of several links"
+_Place = str | int
+"""A vertex, or one that no route names."""
 
 
 @dataclass
@@ -222,7 +223,7 @@ def _cables(platform: _Platform, fabric: Fabric) -> int:
     pairs, longer = _routes(platform, fabric)
     found: list[tuple[str, int, list[str]]] = []
     """Name and line of a link, and what it joins."""
-    walks = Walks()
+    walks = _Walks()
     for name, routes in pairs.items():
         if len(routes) == 1 or name in platform.fat_pipes:
             found += [(name, route.line, [*route.ends]) for route in routes.values()]
@@ -254,8 +255,8 @@ def _cables(platform: _Platform, fabric: Fabric) -> int:
 
 
 def _in_rows(
-    platform: _Platform, fabric: Fabric, walks: Walks, routes: list[_Route], done: Container[str]
-) -> tuple[list[tuple[str, int, list[str]]], dict[Place, int]]:
+    platform: _Platform, fabric: Fabric, walks: _Walks, routes: list[_Route], done: Container[str]
+) -> tuple[list[tuple[str, int, list[str]]], dict[_Place, int]]:
     """Return the links of longer routes that are not done, with a switch at each place where they meet.
 
     And the places that such routes pass, each with the line of one.
@@ -264,8 +265,8 @@ def _in_rows(
     for route in routes:
         walks.learn(route.ends[0], route.links, route.ends[1])
     found: dict[str, tuple[str, int, list[str]]] = {}
-    names: dict[Place, str] = {}
-    passed: dict[Place, int] = {}
+    names: dict[_Place, str] = {}
+    passed: dict[_Place, int] = {}
     for route in routes:
         places = walks.along(route.ends[0], route.links)
         if places is None or places[-1] != route.ends[1]:
@@ -284,7 +285,7 @@ def _in_rows(
 
 
 def _switches_of_hosts(
-    platform: _Platform, fabric: Fabric, links: list[tuple[str, int, list[str]]], passed: dict[Place, int]
+    platform: _Platform, fabric: Fabric, links: list[tuple[str, int, list[str]]], passed: dict[_Place, int]
 ) -> dict[str, str]:
     """Give a switch to each host that routes pass, or with several links, one to a host; return them."""
     of_host: dict[str, list[str]] = {}
@@ -306,3 +307,67 @@ def _switches_of_hosts(
                 host, found[host], line, (f"{host}>{found[host]}", f"{found[host]}>{host}"), (own, own)
             )
     return found
+
+
+class _Walks:
+    """The places that links join, learned route by route; short routes first say most.
+
+    In a route of several links each begins where the one before ends.
+    """
+
+    def __init__(self) -> None:
+        self._ends: dict[str, tuple[_Place, _Place]] = {}
+        self._known: dict[int, _Place] = {}
+        """What a place without a name turned out to be."""
+        self._number = itertools.count()
+
+    def ends(self, link: str) -> tuple[_Place, _Place]:
+        """Return the places that a link joins."""
+        one, other = self._ends[link]
+        return self._at(one), self._at(other)
+
+    def along(self, source: str, links: Sequence[str]) -> list[_Place] | None:
+        """Return the places that a route passes, from its source to its end; None if it is none here."""
+        found: list[_Place] = [source]
+        for link in links:
+            one, other = self.ends(link)
+            if one == other or found[-1] not in (one, other):
+                return None
+            found.append(other if found[-1] == one else one)
+        return found
+
+    def learn(self, source: str, links: Sequence[str], target: str) -> None:
+        """Let each link begin where the one before ends, as far as no other route says otherwise."""
+        here: _Place = source
+        for at, link in enumerate(links):
+            if link not in self._ends:
+                self._ends[link] = here, next(self._number)
+            one, other = self.ends(link)
+            if here not in (one, other):
+                following = self._ends.get(links[at + 1], ()) if at + 1 < len(links) else (target,)
+                # The end at which the route goes on is the far one; else a vertex with a name is.
+                if one in map(self._at, following) or (isinstance(one, str) and isinstance(other, int)):
+                    one, other = other, one
+                self._join(here, one)
+                here = self._at(other)
+            else:
+                here = other if here == one else one
+        self._join(here, target)
+
+    def _at(self, place: _Place) -> _Place:
+        found = place
+        while isinstance(found, int) and found in self._known:
+            found = self._known[found]
+        if isinstance(place, int) and place != found:
+            self._known[place] = found  # the next time at once
+        return found
+
+    def _join(self, one: _Place, other: _Place) -> None:
+        """Take two places for one, if at most one of them has a name."""
+        one, other = self._at(one), self._at(other)
+        if one == other:
+            return
+        if isinstance(one, int):
+            self._known[one] = other
+        elif isinstance(other, int):
+            self._known[other] = one

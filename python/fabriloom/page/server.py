@@ -29,7 +29,7 @@ from .sessions import Message, Session, Sessions
 _KINDS = {"css": "text/css", "js": "text/javascript", "html": "text/html", "svg": "image/svg+xml"}
 _SCRIPTS = (
     *("page", "choosing", "running", "hearing", "viewing", "state", "controls", "card", "charts"),
-    *("fabric", "zoom", "geometry", "playing", "player", "packets", "recording", "marks", "film"),
+    *("fabric", "geometry", "playing", "player", "packets", "recording", "marks", "film"),
 )
 _PAGE = ("index.html", "page.css", *(f"{name}.js" for name in _SCRIPTS))
 _OF_REPORTS = {

@@ -11,10 +11,12 @@ from .columns.column import Column, Table
 
 _PREFACE = """# Results: every key and column
 
-This page is written by `python -m fabriloom.results.reference docs/reference/results.md`; do not edit it.
+Written by `python -m fabriloom.results.reference docs/reference/results.md`; do not edit it.
 
 Bytes are payload bytes: headers, ends of packet and flow-control characters are not counted, except where a
-line says characters. 1 MB/s is 10^6 bytes per second. Times are simulated time, except `engine.wall_s`.
+line says characters. 1 MB/s is 10^6 bytes per second. Times are simulated time, except `engine.wall_s`; *the window*
+is the measuring window, the run without its warm-up. What is unknown is null: nothing of it was seen, or there are
+fewer than two batches.
 
 **Latency** is said from what to what in every summary:
 
@@ -87,7 +89,8 @@ _SAID = {"ns": "_ns", "MB/s": "mbytes_per_s", "B": "bytes", "count": ""}
 
 def _unit(column: Column) -> str:
     """Return the unit of a column, unless its name says it."""
-    return "" if _SAID.get(column.unit, "|") in column.name else column.unit
+    unit = "boolean" if column.unit == "true or false" else column.unit
+    return "" if _SAID.get(column.unit, "|") in column.name else unit
 
 
 def _alike(columns: Sequence[Column]) -> dict[str, str]:
@@ -104,7 +107,12 @@ def _rows(table: Table) -> list[str]:
     alike = {outer: mean for outer, mean in _alike(table.columns).items() if outer != "latency_ns"}
     known = [(column, _AS_SUMMARY.fullmatch(column.meaning)) for column in table.columns]
     told = [column for column, seen in known if not seen and column.name.rpartition(".")[0] not in alike]
-    lines = [f"| {name} | {unit} | {meaning} |" for name, unit, meaning in _rows_of(told)]
+    first = next(one for one in TABLES if one.title == table.title.partition(" ")[0] or one is table)
+    rows, before = _rows_of(told), [] if first is table else _rows_of(first.columns)
+    again = [row[0] for row in rows if row in before]
+    if len(again) < 2:
+        again = []
+    lines = [f"| {' | '.join(row)} |" for row in rows if row[0] not in again]
     lines += [f"| `{outer}.…` | | The keys of `latency_ns`. {mean} |" for outer, mean in alike.items()]
     if lines:
         lines = [f"| {'key' if table.is_json else 'column'} | unit | meaning |", "|---|---|---|", *lines]
@@ -113,6 +121,7 @@ def _rows(table: Table) -> list[str]:
         *lines,
         *[""][: len(lines) and len(same)],
         *([f"As in the summary: {', '.join(same)}."] if same else []),
+        *(["", f"As in [{first.title}](#{first.title.lower()}): {', '.join(again)}."] if again else []),
     ]
 
 

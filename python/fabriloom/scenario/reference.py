@@ -40,7 +40,7 @@ _UNITS = (
 
 _HEAD = """# Scenarios
 
-This page is written by `python -m fabriloom.scenario.reference docs/reference`; do not edit it.
+Written by `python -m fabriloom.scenario.reference docs/reference`; do not edit it.
 
 A scenario describes a network, its traffic and how to run it. It is a TOML file; YAML and JSON of the same
 structure are accepted as well. Only `[topology]` is required. Unknown keys are refused. Paths are relative
@@ -55,7 +55,8 @@ In the tables *name* is a terminal or a switch, by its number or its name, and a
 string. Mb/s, MB/s for the rate of links other than SCI, and numbers without a unit are refused, because they
 are ambiguous. `1…8` is a whole number from 1 to 8, `0…` one from 0 on; *number* 0…1 may have a fraction.
 *Default* is the value if none is given. `flows[].rate` is a key of each table of a list, which is written
-inline or as `[[traffic.pattern.flows]]`.
+inline or as `[[traffic.pattern.flows]]`. A heading like `cable` is a value of `kind`, or of `preset`.
+Beside the `path` of a file, `sha256` is the checksum that it must have; resolving fills it in.
 
 | value | units | such as |
 |---|---|---|
@@ -89,6 +90,8 @@ def scenario_page() -> str:
     schema = json_schema()
     definitions: dict[str, Any] = schema["$defs"]  # type: ignore[assignment]
     properties: dict[str, Any] = schema["properties"]  # type: ignore[assignment]
+    for model in definitions.values():
+        model.get("properties", {}).pop("sha256", None)  # said once, at the head
     lines = [_HEAD.rstrip("\n")]
     lines += [f"| {what} | {', '.join(names)} | {example} |" for what, names, example in _UNITS]
     lines += ["", "## At the top", ""]
@@ -154,12 +157,12 @@ def _kinds(field: dict[str, Any], definitions: dict[str, Any], level: str) -> li
         lines += ["", f"With every {tag}{kept}:", "", *_table_of(common, definitions)]
     shared = _shared(models, {tag, *common})
     if shared:
-        lines += ["", "Of several kinds, each of which says *also*:", "", *_table_of(shared, definitions)]
+        lines += ["", "Of several, which say *also*:", "", *_table_of(shared, definitions)]
     for option, model in zip(field["oneOf"], models, strict=True):
         own = {
             k: v for k, v in _marked(model).items() if k != tag and common.get(k) != model["properties"][k]
         }
-        lines += ["", f"{level} {tag} = {_names(seen, option)}", "", model["description"]]
+        lines += ["", f"{level} {_names(seen, option)}", "", model["description"]]
         also = [key for key, value in own.items() if shared.get(key) == value]
         if len(also) < len(own):
             rows = _opened({k: v for k, v in own.items() if k not in also}, definitions)
@@ -267,6 +270,8 @@ def _type(field: dict[str, Any]) -> str:
     has_words = any("const" in option or "enum" in option for option in options)
     if {option.get("type") for option in options} == _NUMBER_OR_NAME and not has_words:
         return "name"
+    if has_words and any("discriminator" in option for option in options):
+        return "kind or table, see below"
     if options:
         return " or ".join(dict.fromkeys(_type(option) for option in options))
     if "enum" in field or "const" in field:
@@ -310,14 +315,14 @@ def _of(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
 
 _PRESETS = """# Technology presets
 
-This page is written by `python -m fabriloom.scenario.reference docs/reference`; do not edit it.
+Written by `python -m fabriloom.scenario.reference docs/reference`; do not edit it.
 
 Rates, buffers and delays of links and switches. `preset` in `[technology]` chooses a set of values, each of
 which can be changed beside it. A value is *given* (printed in its source), *counted* (in clock cycles of the
 published hardware description, whose files the source names), *calibrated* (fitted to a published result) or
 *assumed* (none of these; the source gives the reason). [technologies.csv](technologies.csv) lists every value
 of every preset with its source, with section or page; what a preset shares with the one that it is based on
-stands there once. `fabriloom check FILE --resolved` prints the values of a scenario.
+stands there once.
 
 Every character takes the time of its own bits and, with `flow_control = "average"`, of its share of a
 flow-control character for the opposite direction: for a DS-Link 10 + 4/8 bits, hence 9.52 MB/s on a cable
@@ -369,7 +374,7 @@ def _preset_lists(found: Mapping[str, Preset]) -> list[str]:
     lines: list[str] = []
     for preset in found.values():
         told = not preset.base or f"s {preset.base}" in preset.about
-        based = "" if told else f" Everything else as `{preset.base}`."
+        based = "" if told else f" Otherwise as `{preset.base}`."
         lines += ["", f"## {preset.name}", "", f"**{preset.title}.** {preset.about}{based}"]
     return lines
 

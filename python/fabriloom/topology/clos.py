@@ -50,7 +50,7 @@ def clos(
     terminals_per_switch: Annotated[
         Count | None, Field(description="Terminals at each terminal switch")
     ] = None,
-    centre_switches: Annotated[Count | None, Field(description="Number of centre switches")] = None,
+    centre_switches: Annotated[Count | None, Field(description="Centre switches")] = None,
     links_per_pair: Annotated[
         Count | None, Field(description="Parallel cables between each terminal switch and each centre switch")
     ] = None,

@@ -25,7 +25,7 @@ Arrangement = Annotated[
 ]
 Groups = Annotated[
     Several | None,
-    Field(description="Number of groups; one more than a group has global cables, the most, if not given"),
+    Field(description="Groups; one more than a group has global cables, the most, if not given"),
 ]
 
 

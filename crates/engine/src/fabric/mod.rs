@@ -6,13 +6,10 @@
 //! `program_arrays.rs`.
 
 #[macro_use]
-mod columns;
-#[macro_use]
 mod program_arrays;
 mod arrays;
 mod check;
 mod ends;
-mod error;
 mod fault;
 mod lanes;
 mod ports;
@@ -20,9 +17,8 @@ mod spacewire;
 mod words;
 
 pub use arrays::{COLUMNS, Fabric, SCALARS};
-pub use check::check;
+pub use check::{FabricError, check};
 pub use ends::class_of;
-pub use error::FabricError;
 pub use fault::NEVER;
 pub use ports::{Exits, MOST_PORTS, NO_PORT, ROUTE_BLOCK};
 pub use spacewire::{CODE_NUMBERS, TIME};

@@ -33,7 +33,7 @@
 //! | queues per output | [`input`]: `queue_for` | `switch.rs`: `sort_in` |
 //! | dispatch, delivery | [`wire`]: `dispatch`, `send_to_terminal`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
 //! | the queues that a packet chooses by | [`allocate`]: `occupied`, `waiting` | `by_queue.rs`: `occupied`, `waiting` |
-//! | packet distribution | [`distribute`]: `wait_for_all`, `kept_for`, `distribute`, `grant_all` | `distribute.rs`: `wait_for_all`, `keeps`, `distribute`, `grant_all` |
+//! | packet distribution | [`distribute`]: `wait_for_all`, `kept_for`, `distribute`, `grant_all` | `switch.rs`: `wait_for_all`, `keeps`, `distribute`, `grant_all` |
 //! | down, ended, up | [`fault`]: `go_down`, `end_early`, `go_up` | `fault.rs`: `go_down`, `end_early`, `go_up` |
 //! | spilled, no output | [`fault`]: `spill`, `spill_all`, `discard` | `fault.rs`: `spill`, `throw_away`, `discard` |
 //! | wrong bits, another rate | [`repeat`]: `is_put_off`, `change_rate`; [`link`]: `changes_rate` | `wire.rs`: `is_put_off`; `fault.rs`: `change_rate` |

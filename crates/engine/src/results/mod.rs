@@ -2,15 +2,14 @@
 //!
 //! | file | what it does |
 //! |---|---|
-//! | this one | the list of a run of any network |
-//! | [`programs`] | what programs did |
-
-mod programs;
+//! | this one | the list of a run, of any network and with programs or sources |
 
 use crate::kernel::Time;
-use crate::measure::{Batch, Delays, Delivery, Hop, Measure, Planes, Spread, Trend, cells};
+use crate::measure::{Delays, Delivery, Flows, Hop, Measure, Planes, Spread, Trend, cells};
 use crate::ring::{BusCounts, Counts};
 use crate::run::{End, RunError, Simulation};
+use crate::terminal::Programs;
+use crate::terminal::program::{Account, Done, Event, Mark, NOT_YET, Row};
 
 /// A number, a word or a column.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +68,7 @@ impl Results {
         links(&mut out, run);
         congestion(&mut out, run);
         rings(&mut out, run);
-        programs::flows(&mut out, "flow", run.run.measure.flows.as_ref());
+        flows(&mut out, "flow", run.run.measure.flows.as_ref());
         watched(&mut out, &run.run.measure.watched.delays);
         carried(&mut out, run);
         planes(&mut out, &run.run.planes);
@@ -77,7 +76,7 @@ impl Results {
         out.set("overtaken", run.run.order.overtaken);
         trace(&mut out, &run.run.trace.packets);
         hops(&mut out, run);
-        programs::result(&mut out, run.run.programs.as_deref(), run.now());
+        programs(&mut out, run.run.programs.as_deref(), run.now());
         out.set("trace_dropped", run.run.trace.dropped);
         Ok(out)
     }
@@ -168,19 +167,21 @@ fn batches(out: &mut Results, measure: &Measure) {
     let ends: Vec<Time> =
         (1..=batches.done.len() as Time).map(|n| batches.start + n * batches.length).collect();
     out.set("batch_end_ticks", ends);
-    let column = |of: fn(&Batch) -> i64| batches.done.iter().map(of).collect::<Vec<i64>>();
-    out.set("batch_packets", column(|b| b.packets as i64));
-    out.set("batch_bytes", column(|b| b.bytes as i64));
-    out.set("batch_latency_sum_ticks", column(|b| b.latency));
-    out.set("batch_total_sum_ticks", column(|b| b.total));
+    column(out, "batch_packets", &batches.done, |b| b.packets as i64);
+    column(out, "batch_bytes", &batches.done, |b| b.bytes as i64);
+    column(out, "batch_latency_sum_ticks", &batches.done, |b| b.latency);
+    column(out, "batch_total_sum_ticks", &batches.done, |b| b.total);
     let shares = batches.shares.done();
-    self::column(out, "share_packets", shares, |share| share.0);
-    self::column(out, "share_bytes", shares, |share| share.1);
+    column(out, "share_packets", shares, |share| share.0);
+    column(out, "share_bytes", shares, |share| share.1);
 }
 
-/// Adds a column of whole numbers, one per row.
-fn column<T>(out: &mut Results, name: &str, rows: &[T], of: fn(&T) -> u64) {
-    out.set(name, rows.iter().map(of).collect::<Vec<u64>>());
+/// Adds a column, one number per row.
+fn column<T, N>(out: &mut Results, name: &str, rows: &[T], of: impl Fn(&T) -> N)
+where
+    Value: From<Vec<N>>,
+{
+    out.set(name, rows.iter().map(of).collect::<Vec<N>>());
 }
 
 fn links(out: &mut Results, run: &Simulation) {
@@ -204,7 +205,7 @@ fn congestion(out: &mut Results, run: &Simulation) {
     let ports = packets.throttled(run.now());
     column(out, "link_marked", packets.marked(), |&count| count);
     column(out, "port_notified", &ports, |port| port.notified);
-    column(out, "port_ccti_highest", &ports, |port| port.highest.into());
+    column(out, "port_ccti_highest", &ports, |port| u64::from(port.highest));
     column(out, "port_rest_ticks", &ports, |port| port.rest_ticks);
 }
 
@@ -281,14 +282,12 @@ fn planes(out: &mut Results, planes: &Planes) {
 
 /// Adds delivered packets.
 pub fn trace(out: &mut Results, packets: &[Delivery]) {
-    let ids = |of: fn(&Delivery) -> u32| packets.iter().map(of).collect::<Vec<u32>>();
-    let times = |of: fn(&Delivery) -> Time| packets.iter().map(of).collect::<Vec<Time>>();
-    out.set("trace_source", ids(|p| p.source));
-    out.set("trace_target", ids(|p| p.target));
-    out.set("trace_length", ids(|p| p.length));
-    out.set("trace_created_ticks", times(|p| p.created));
-    out.set("trace_started_ticks", times(|p| p.started));
-    out.set("trace_delivered_ticks", times(|p| p.delivered));
+    column(out, "trace_source", packets, |p| p.source);
+    column(out, "trace_target", packets, |p| p.target);
+    column(out, "trace_length", packets, |p| p.length);
+    column(out, "trace_created_ticks", packets, |p| p.created);
+    column(out, "trace_started_ticks", packets, |p| p.started);
+    column(out, "trace_delivered_ticks", packets, |p| p.delivered);
 }
 
 /// Adds when packets were on which links; worms still on a link have end -1.
@@ -310,4 +309,102 @@ fn hops(out: &mut Results, run: &Simulation) {
     out.set("wait_terminal", terminals);
     out.set("wait_created_ticks", created);
     out.set("hops_dropped", done.dropped);
+}
+
+/// Adds messages, events, what terminals did, marks, and which programs wait.
+fn programs(out: &mut Results, programs: Option<&Programs>, now: Time) {
+    let account = programs.map(|programs| &programs.account);
+    message_totals(out, account);
+    message_latency(out, account.map_or(&Spread::default(), |account| &account.latency));
+    flows(out, "message_flow", account.and_then(|account| account.flows.as_ref()));
+    messages(out, account.map_or(&[], |account| &account.table));
+    events(out, account.map_or(&[], |account| &account.events));
+    terminals(out, account.map_or(&[], |account| &account.terminals), now);
+    marks(out, account.map_or(&[], |account| &account.marks));
+    let waiting = programs.map_or_else(Vec::new, Programs::waiting);
+    column(out, "waiting_terminal", &waiting, |one| one.0);
+    column(out, "waiting_operation", &waiting, |one| one.1);
+    let full = programs.map_or_else(Vec::new, Programs::full);
+    column(out, "full_terminal", &full, |one| one.0);
+    column(out, "full_messages", &full, |one| one.1);
+    let stuck = programs.map_or_else(Vec::new, Programs::stuck);
+    column(out, "stuck_source", &stuck, |one| one[0]);
+    column(out, "stuck_target", &stuck, |one| one[1]);
+    column(out, "stuck_bytes", &stuck, |one| one[2]);
+    column(out, "stuck_tag", &stuck, |one| one[3]);
+}
+
+/// Sums by pair under names that begin with `what`.
+fn flows(out: &mut Results, what: &str, flows: Option<&Flows>) {
+    let rows = flows.map_or_else(Vec::new, Flows::sorted);
+    let name = |end: &str| format!("{what}_{end}");
+    column(out, &name("source"), &rows, |row| row.0);
+    column(out, &name("target"), &rows, |row| row.1);
+    column(out, &name("packets"), &rows, |row| row.2.packets);
+    column(out, &name("bytes"), &rows, |row| row.2.bytes);
+    column(out, &name("latency_sum_ticks"), &rows, |row| row.2.latency_sum);
+    column(out, &name("latency_max_ticks"), &rows, |row| row.2.latency_max);
+    out.set(format!("{what}s_dropped"), flows.map_or(0, |flows| flows.dropped));
+}
+
+fn message_totals(out: &mut Results, account: Option<&Account>) {
+    let of = |count: fn(&Account) -> u64| account.map_or(0, count);
+    out.set("messages_made", of(|a| a.made));
+    out.set("messages_announced", of(|a| a.announced));
+    out.set("messages_sent", of(|a| a.sent));
+    out.set("messages_received", of(|a| a.received));
+    out.set("messages_lost", of(|a| a.lost));
+    let order = account.and_then(|account| account.order.as_ref());
+    out.set("messages_overtaken", order.map_or(0, |order| order.overtaken));
+    let order = account.and_then(|account| account.packet_order.as_ref());
+    out.set("message_packets_overtaken", order.map_or(0, |order| order.overtaken));
+    out.set("messages_repeated", of(|a| a.repeated));
+    out.set("messages_resent", of(|a| a.resent));
+    out.set("messages_duplicates", of(|a| a.duplicates));
+    out.set("messages_given_up", of(|a| a.given_up));
+    out.set("measured_messages", of(|a| a.measured));
+    out.set("measured_message_bytes", of(|a| a.measured_bytes));
+    out.set("messages_dropped", of(|a| if a.keep > 0 { a.dropped } else { 0 }));
+    out.set("marks_dropped", of(|a| a.marks_dropped));
+}
+
+fn message_latency(out: &mut Results, spread: &Spread) {
+    let (values, counts) = cells(&spread.histogram);
+    out.set("message_latency_values_ticks", values);
+    out.set("message_latency_counts", counts);
+    out.set("message_latency_min_ticks", if spread.count > 0 { spread.min } else { 0 });
+    out.set("message_latency_max_ticks", spread.max);
+    out.set("message_latency_sum_ticks", spread.sum);
+}
+
+fn messages(out: &mut Results, rows: &[Row]) {
+    column(out, "message_source", rows, |row| row.source);
+    column(out, "message_target", rows, |row| row.target);
+    column(out, "message_bytes", rows, |row| row.bytes);
+    column(out, "message_tag", rows, |row| row.tag);
+    column(out, "message_made_ticks", rows, |row| row.made);
+    column(out, "message_sent_ticks", rows, |row| row.sent);
+    column(out, "message_received_ticks", rows, |row| row.received);
+}
+
+fn events(out: &mut Results, events: &[Event]) {
+    column(out, "event_received", events, |event| event.received);
+    column(out, "event_begun_ticks", events, |event| event.begun);
+    column(out, "event_first_ticks", events, |event| event.first);
+    column(out, "event_complete_ticks", events, |event| event.complete);
+}
+
+fn terminals(out: &mut Results, terminals: &[Done], now: Time) {
+    column(out, "terminal_blocked_ticks", terminals, |one| one.blocked.ticks(now));
+    column(out, "terminal_receiving_ticks", terminals, |one| one.receiving.ticks(now));
+    column(out, "terminal_ended_ticks", terminals, |one| one.ended.unwrap_or(NOT_YET));
+    column(out, "terminal_unexpected_most_bytes", terminals, |one| one.unexpected_most);
+    column(out, "terminal_bytes_sent", terminals, |one| one.bytes_sent);
+    column(out, "terminal_bytes_received", terminals, |one| one.bytes_received);
+}
+
+fn marks(out: &mut Results, marks: &[Mark]) {
+    column(out, "mark_terminal", marks, |mark| mark.terminal);
+    column(out, "mark_tag", marks, |mark| mark.tag);
+    column(out, "mark_ticks", marks, |mark| mark.time);
 }

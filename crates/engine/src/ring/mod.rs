@@ -15,7 +15,7 @@
 //! | what a station puts on its link | `output.rs`: `start_next`, `start_own`; `choice.rs`: `choose` | `output.rs`: `start_unit`, `own_unit`, `may_start` |
 //! | accept, busy, retry | `station.rs`: `plan_decision`, `strip`, `answered`, `delay` | `input.rs`: `decide`, `answer`, `delay` |
 //! | phases | `phases.rs`: `accepts`, `goes_behind` | `accept.rs`: `judge`, `phase` |
-//! | bandwidth allocation | `allocation.rs`: `judge_idles`, `heed`, `say` | `allocation.rs`: `say_go_or_stop`, `heed`, `say` |
+//! | bandwidth allocation | `allocation.rs`: `judge_idles`, `heed`, `say` | `output.rs`: `say_go_or_stop`, `heed`, `say` |
 //! | terminals | `user.rs`: `dispatch`, `serve`, `time_out` | `user.rs`: `dispatch`, `start_service`, `time_out` |
 //! | buses | `bus.rs`: `arbitrate`, `transfer` | `bus.rs`: `start_transfers`, `start_transfer` |
 //! | the scrubber | `station.rs`: `forward`, `scrub` | `input.rs`: `scrub` |

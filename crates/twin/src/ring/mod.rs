@@ -5,13 +5,11 @@
 //! is due: a symbol at the end of its wire, a service that ends, a packet that may start.
 
 mod accept;
-mod allocation;
 mod bus;
 mod fault;
 mod input;
 mod output;
 mod parts;
-mod programs;
 mod rings;
 mod token;
 mod user;

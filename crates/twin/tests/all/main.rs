@@ -11,7 +11,6 @@ mod fuzz;
 mod hand;
 mod lane_hand;
 mod port_agreement;
-mod program_agreement;
 mod random_runs;
 mod real_flow_control;
 mod ring_agreement;

@@ -17,7 +17,7 @@ FAULT_SUMMARY = table(
             lambda rows: int(rows.native["lost"]),
         ),
         "faults.links": (
-            "count | Links that did not run, had lost physical lanes, or at whose end a terminal or a bus took nothing, for some of the measuring window.",
+            "count | Links that did not run, had lost physical lanes, or at whose end a terminal or a bus took nothing, for some of the window.",
             lambda rows: int(np.count_nonzero(rows.down_ticks + rows.narrow_ticks)),
         ),
         "faults.cut": (
@@ -118,7 +118,7 @@ FAULT_LINKS = table(
             count("link_timed_out"),
         ),
         "down_ns": (
-            "ns | Time in the measuring window in which the link did not run.",
+            "ns | Time in the window in which the link did not run.",
             lambda rows: rows.down_ticks * rows.tick_ns,
         ),
         "narrow_ns": (

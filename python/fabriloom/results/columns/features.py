@@ -65,8 +65,8 @@ PORT_SUMMARY = table(
     {
         "network.ports": "count | Ports of all terminals.",
         "network.planes": "count | Networks that these are in.",
-        "packets.overtaken": 'count | Packets delivered in the measuring window behind a packet of the same pair of terminals that had got its port later; of programs only with `ports.per = "packet"`.',
-        "messages.overtaken": "count | Of programs: messages received in the measuring window behind a message that the same terminal had made later for the same target.",
+        "packets.overtaken": 'count | Packets delivered in the window behind a packet of the same pair of terminals that had got its port later; of programs only with `ports.per = "packet"`.',
+        "messages.overtaken": "count | Of programs: messages received in the window behind a message that the same terminal had made later for the same target.",
     },
     is_json=True,
 )
@@ -83,18 +83,18 @@ PLANES = table(
     "Planes",
     "One row per plane, if terminals have several ports.",
     {
-        "plane": ("text | Name of the plane.", lambda rows: [plane.name for plane in rows.planes]),
-        "packets": ("count | Packets delivered by it in the measuring window.", count("plane_packets")),
+        "plane": ("text | Its name.", lambda rows: [plane.name for plane in rows.planes]),
+        "packets": ("count | Packets delivered by it in the window.", count("plane_packets")),
         "bytes": ("B | Their payload.", count("plane_bytes")),
         "mbytes_per_s": (
-            "MB/s | Payload over the length of the measuring window.",
+            "MB/s | Payload over the length of the window.",
             lambda rows: rows.rate(rows.count("plane_bytes")),
         ),
         "share": (
             "0…1 | Its payload over that of all planes.",
             lambda rows: rows.share_of_all(rows.count("plane_bytes")),
         ),
-        "latency_ns_mean": "ns | Mean network latency; null when no packet came.",
+        "latency_ns_mean": "ns | Mean network latency.",
         "latency_ns_max": ("ns | Longest network latency.", time_ns("plane_latency_max_ticks")),
         "utilisation_mean": (
             "0…1 | Mean utilisation of its links.",
@@ -125,7 +125,7 @@ _JITTER = "The longest less the shortest time."
 CODE_SUMMARY = table(
     "code_summary",
     "Summary of runs with time-codes or interrupts",
-    "Counts are of the measuring window.",
+    "Counts are of the window.",
     {
         "codes.made": (
             "count | Time-codes and interrupts that their sources made, each once if a terminal sends it by several ports.",
@@ -145,7 +145,7 @@ CODE_SUMMARY = table(
             lambda codes: int(codes.raw("link_codes_invalid").sum()),
         ),
         "codes.latency_ns_max": (
-            "ns | The longest time from the creation of a code until it is accepted; null if none was.",
+            "ns | The longest time from the creation of a code until it is accepted.",
             lambda codes: codes.most("latency_ns_max"),
         ),
         "codes.jitter_ns_max": (
@@ -153,7 +153,7 @@ CODE_SUMMARY = table(
             lambda codes: codes.most("jitter_ns"),
         ),
         "codes.jitter_covered": (
-            "0…1 | Share of the codes to come whose times are expected between the extremes that were seen, (n - 1) / (n + 1) of n codes, at the terminal that took fewest; null if none was accepted.",
+            "0…1 | Share of the codes to come whose times are expected between the extremes that were seen, (n - 1) / (n + 1) of n codes, at the terminal that took fewest.",
             lambda codes: codes.covered,
         ),
         "codes.worst": ("text | That code and that terminal.", lambda codes: codes.worst),
@@ -176,7 +176,7 @@ CODES = table(
             lambda one: one.made - one.taken,
         ),
         "latency_ns_min": (
-            "ns | Shortest time from the creation to the end received; null if none was accepted.",
+            "ns | Shortest time from the creation to the end received.",
             lambda one: one.latency_ns["min"],
         ),
         "latency_ns_mean": ("ns | Their mean.", lambda one: one.latency_ns["mean"]),

@@ -21,7 +21,7 @@ def _latency(prefix: str, what: str, whose: str) -> dict[str, Said]:
     return {
         f"{prefix}.from": f"text | The moment {what} is counted from.",
         f"{prefix}.to": f"text | The moment {what} is counted to.",
-        f"{prefix}.mean": f"ns | Mean of {what} over the {whose} of the measuring window.",
+        f"{prefix}.mean": f"ns | Mean of {what} over the {whose} of the window.",
         f"{prefix}.min": "ns | Shortest.",
         f"{prefix}.max": "ns | Longest.",
         **percentiles(prefix, "The time that {} % of them did not exceed."),
@@ -39,7 +39,7 @@ SLOTS = table(
         "command": ("text | `write`, `read` or `read-modify-write`.", lambda one: one.entry["command"]),
         "transactions": ("count | In each epoch.", lambda one: one.entry["transactions"]),
         "epochs": ("count | Epochs in which all of them were done.", lambda one: len(one.used_ns)),
-        "used_ns_max": "ns | Longest time from the beginning of the slot to its last reply; null if there was none.",
+        "used_ns_max": "ns | Longest time from the beginning of the slot to its last reply.",
         "slack_ns_min": (
             "ns | What that leaves of the slot; below 0 it was overrun.",
             lambda one: None if one.used_ns_max is None else one.length_ns - one.used_ns_max,
@@ -54,7 +54,7 @@ SLOTS = table(
 PROGRAM_SUMMARY = table(
     "program_summary",
     "Summary of programs",
-    "Keys of the measuring window say so; all others are of the whole run. Control words, requests, credit and what is fetched are messages like all others.",
+    "Keys of the window say so; all others are of the whole run. Control words, requests, credit and what is fetched are messages like all others.",
     {
         "end.waiting": "list of text | Deadlocked or stopped only, otherwise empty: what each terminal waits for, with its place in the file, and messages that can never be sent and received whole.",
         "messages.made": "count | Messages whose send has begun.",
@@ -67,7 +67,7 @@ PROGRAM_SUMMARY = table(
         "messages.resent": "count | Packets sent again because they were not acknowledged within `protocol.resend_after`, and commands without a reply within `program.retry_after`.",
         "messages.duplicates": "count | Packets that a terminal threw away because the same packet had come before, or had been given up; replies behind the first one or too late. They are among the packets delivered.",
         "messages.given_up": "count | Messages with a packet that was not acknowledged after `protocol.resend_limit` repetitions; commands without a reply after `program.retries`.",
-        "messages.measured": "count | Messages received in the measuring window.",
+        "messages.measured": "count | Messages received in the window.",
         "messages.per_s": "1/s | The same over its length.",
         "messages.mbytes_per_s": "MB/s | Their bytes over its length.",
         **_latency("message_latency_ns", "message latency", "messages received"),
@@ -83,14 +83,14 @@ PROGRAM_SUMMARY = table(
         "events.growth_ci95": "ratio | Half-width of its 95 % confidence interval.",
         "events.building_ns_mean": "ns | Mean time from the first to the last message of an event being received, over those complete in the window.",
         **_latency("events.latency_ns", "event latency", "events that became complete"),
-        "hosts.blocked_share_mean": "0…1 | Back-pressure: share of the measuring window in which a terminal that sends waited for a free place for a message; mean over these terminals.",
+        "hosts.blocked_share_mean": "0…1 | Back-pressure: share of the window in which a terminal that sends waited for a free place for a message; mean over these terminals.",
         "hosts.blocked_share_max": "0…1 | The same of the terminal that waited most.",
         "hosts.blocked_most": "text | That terminal.",
         "hosts.receiving_share_mean": "0…1 | Occupancy: share of the window in which a terminal that receives had a message that was not complete; mean over these terminals.",
         "hosts.receiving_share_max": "0…1 | The same of the terminal that was occupied most.",
         "hosts.receiving_most": "text | That terminal.",
         "hosts.unexpected_bytes_max": "B | Most bytes of messages that a terminal had at a time in the window and for which no receive was posted; null where it was measured.",
-        "hosts.unexpected_most": "text | That terminal; null if there were none.",
+        "hosts.unexpected_most": "text | That terminal.",
         "rounds.count": "count | Times between a mark of a program and the next of the same number at the same terminal.",
         "rounds.ns_mean": "ns | Their mean: the time per round of ready programs with `rounds` (but random pairs), and of your own that mark their rounds.",
         "rounds.ns_min": "ns | The shortest.",
@@ -130,7 +130,7 @@ EVENTS = table(
     "One row per event of a program. A time that did not occur is null.",
     {
         "event": (
-            "number | Number of the event, from 0.",
+            "number | From 0.",
             lambda rows: np.arange(len(rows.programs.events.due_ps)),
         ),
         "messages": ("count | Messages that it is made of.", lambda rows: rows.programs.events.fragments),
@@ -152,13 +152,13 @@ EVENTS = table(
 HOSTS = table(
     "hosts",
     "Hosts",
-    "One row per terminal of a program. Counted in the measuring window.",
+    "One row per terminal of a program. Counted in the window.",
     {
-        "terminal": ("text | Name of the terminal.", lambda rows: rows.graph.terminal_names),
+        "terminal": ("text | Its name.", lambda rows: rows.graph.terminal_names),
         "bytes_sent": ("B | Bytes of messages that it sent whole.", count("terminal_bytes_sent")),
         "bytes_received": ("B | Bytes of messages that it received whole.", count("terminal_bytes_received")),
         "sent_mbytes_per_s": (
-            "MB/s | Sent over the length of the measuring window.",
+            "MB/s | Sent over the length of the window.",
             lambda rows: rows.rate(rows.raw("terminal_bytes_sent")),
         ),
         "received_mbytes_per_s": (
@@ -186,7 +186,7 @@ MESSAGES = table(
     "One row per message, in the order of making; only with `output.messages = true`. A time that did not occur is null.",
     {
         "message": (
-            "number | Number of the message, from 0.",
+            "number | From 0.",
             lambda rows: np.arange(len(rows.raw("message_tag"))),
         ),
         "source": (
@@ -216,16 +216,16 @@ MESSAGES = table(
 MESSAGE_FLOWS = table(
     "message_flows",
     "Messages by pair",
-    "One row per pair of terminals between which messages were received in the measuring window; without `output.flows = false`.",
+    "One row per pair of terminals between which messages were received in the window; without `output.flows = false`.",
     {
         "source": (
             "text | Terminal that sent; of a read, the one whose memory it was in.",
             lambda rows: rows.end("source"),
         ),
         "target": ("text | Terminal that received.", lambda rows: rows.end("target")),
-        "messages": ("count | Messages received in the measuring window.", lambda rows: rows.number),
+        "messages": ("count | Messages received in the window.", lambda rows: rows.number),
         "bytes": ("B | Their size together.", lambda rows: rows.size),
-        "mbytes_per_s": "MB/s | Bytes over the length of the measuring window.",
+        "mbytes_per_s": "MB/s | Bytes over the length of the window.",
         "share": (
             "0…1 | Bytes of this pair over the bytes of all.",
             lambda rows: rows.share_of_all(rows.size),

@@ -77,7 +77,7 @@ RING_LINKS = table(
     "Links of rings",
     "One row per link in networks of rings: the output of a station.",
     {
-        "link": ("text | Name of the link.", lambda rows: rows.graph.link_names),
+        "link": ("text | Its name.", lambda rows: rows.graph.link_names),
         "ring": ("text | Ring it belongs to.", lambda rows: rows.rings),
         "source": ("text | Switch or terminal whose station sends on it.", lambda rows: rows.ends[0]),
         "target": ("text | Switch or terminal of the next station.", lambda rows: rows.ends[1]),
@@ -120,7 +120,7 @@ RINGS = table(
     "Rings",
     "One row per ring of a network of rings; rates are of packets and echoes with their headers and idle symbols.",
     {
-        "ring": ("text | Name of the ring.", lambda pl: pl.col("ring")),
+        "ring": ("text | Its name.", lambda pl: pl.col("ring")),
         "stations": ("count | Its stations, and so its links.", lambda pl: pl.len()),
         "mbytes_per_s_mean": (
             "MB/s | What its links carried on average.",
@@ -155,7 +155,7 @@ BUSES = table(
     "Buses",
     "One row per switch of a network of rings.",
     {
-        "switch": ("text | Name of the switch.", lambda rows: rows.graph.switch_names),
+        "switch": ("text | Its name.", lambda rows: rows.graph.switch_names),
         "ports": ("count | Its ports.", lambda rows: np.diff(rows.graph.own_rings.port_start)),
         "buses": ("count | Its buses.", lambda rows: rows.graph.own_rings.bus_count),
         "transfers": ("count | Packets moved from port to port.", count("bus_transfers")),

@@ -24,7 +24,7 @@ def _latency(prefix: str, what: str) -> dict[str, Said]:
     return {
         f"{prefix}.from": f"text | The moment {what} is counted from.",
         f"{prefix}.to": f"text | The moment {what} is counted to.",
-        f"{prefix}.mean": f"ns | Mean of {what} over the packets delivered in the measuring window.",
+        f"{prefix}.mean": f"ns | Mean of {what} over the packets delivered in the window.",
         f"{prefix}.mean_ci95": "ns | Half-width of its 95 % confidence interval, by batch means.",
         f"{prefix}.min": "ns | Shortest.",
         f"{prefix}.max": "ns | Longest.",
@@ -35,8 +35,7 @@ def _latency(prefix: str, what: str) -> dict[str, Said]:
 SUMMARY = table(
     "summary",
     "Summary",
-    "One nested dictionary; a dot in a key is one level. An unknown value (no packet was measured, or there "
-    "are fewer than two batches) is null.",
+    "One nested dictionary; a dot in a key is one level.",
     {
         "name": "text | Name of the scenario.",
         "scenario_sha256": "text | SHA-256 of the resolved scenario, seed included.",
@@ -60,18 +59,18 @@ SUMMARY = table(
         "simulated_ns": "ns | Simulated time from the start to the end of the run.",
         "warmup_ns": "ns | The beginning of the run, which is not measured; 0 if the run ended before it was over.",
         "measured_ns": "ns | The measuring window: simulated time without the warm-up.",
-        "longest_pause_ns": "ns | The longest time in the measuring window in which no packet arrived anywhere.",
+        "longest_pause_ns": "ns | The longest time in the window in which no packet arrived anywhere.",
         "longest_pause_from_ns": "ns | When it began.",
-        "offered_mbytes_per_s": "MB/s | Payload of the packets created in the measuring window, refused ones included, over its length.",
+        "offered_mbytes_per_s": "MB/s | Payload of the packets created in the window, refused ones included, over its length.",
         "refused_mbytes_per_s": "MB/s | The same of packets refused because the queue of their source was full.",
-        "accepted_mbytes_per_s": "MB/s | Payload of the packets delivered in the measuring window over its length.",
+        "accepted_mbytes_per_s": "MB/s | Payload of the packets delivered in the window over its length.",
         "accepted_mbytes_per_s_ci95": "MB/s | Half-width of its 95 % confidence interval.",
         "accepted_mbytes_per_s_per_terminal": "MB/s | That, per terminal.",
         "packets.offered": "count | Packets created by the sources in the whole run.",
         "packets.delivered": "count | Packets received whole in the whole run.",
         "packets.refused": "count | Packets that found the queue of their source full.",
         "packets.in_flight": "count | Packets waiting at their source or under way at the end. Offered = delivered + refused + in flight.",
-        "packets.measured": "count | Packets delivered in the measuring window.",
+        "packets.measured": "count | Packets delivered in the window.",
         **_latency("latency_ns", "network latency"),
         **_latency("total_latency_ns", "latency with the wait at the source"),
         "statistics.batches": "count | Batches from which the confidence half-widths are computed.",
@@ -178,7 +177,7 @@ LINKS = table(
     "Links",
     "One row per link, which is one direction of a cable.",
     {
-        "link": ("text | Name of the link.", lambda rows: rows.graph.link_names),
+        "link": ("text | Its name.", lambda rows: rows.graph.link_names),
         "source": ("text | Switch or terminal it leaves.", lambda rows: rows.ends[0]),
         "target": ("text | Switch or terminal it enters.", lambda rows: rows.ends[1]),
         "packets": (
@@ -209,7 +208,7 @@ LANES = table(
     "Lanes",
     "One row per lane (virtual channel) of a link out of a switch, in networks whose lanes have frames, priorities, reservations or tables.",
     {
-        "link": "text | Name of the link.",
+        "link": "text | Name of its link.",
         "lane": ("count | Number of the lane.", lambda rows: rows.shown % rows.lanes),
         "utilisation": "0…1 | Share of the time in which the lane had the wire, its frames included.",
         "reserved": "0…1 | Share that is reserved for it; null if nothing is reserved on this network.",
@@ -220,13 +219,13 @@ LANES = table(
 FLOWS = table(
     "flows",
     "Flows",
-    "One row per pair of terminals between which packets were delivered in the measuring window.",
+    "One row per pair of terminals between which packets were delivered in the window.",
     {
         "source": ("text | Terminal that sent.", lambda rows: rows.end("source")),
         "target": ("text | Terminal that received.", lambda rows: rows.end("target")),
-        "packets": ("count | Packets delivered in the measuring window.", lambda rows: rows.number),
+        "packets": ("count | Packets delivered in the window.", lambda rows: rows.number),
         "bytes": ("B | Their payload.", lambda rows: rows.size),
-        "mbytes_per_s": "MB/s | Payload over the length of the measuring window.",
+        "mbytes_per_s": "MB/s | Payload over the length of the window.",
         "share": (
             "0…1 | Payload of this flow over the payload of all.",
             lambda rows: rows.share_of_all(rows.size),
@@ -254,8 +253,8 @@ COMPLETIONS = table(
         "lost": ("count | Packets lost by faults, or removed.", lambda rows: rows.own("lost")),
         "under_way": "count | Packets waiting or travelling at the end of the run.",
         "bytes": ("B | Payload delivered.", lambda rows: rows.size),
-        "first_created_ns": "ns | When the first packet was created; null if none was.",
-        "last_delivered_ns": "ns | When the last was delivered; null if none was.",
+        "first_created_ns": "ns | When the first packet was created.",
+        "last_delivered_ns": "ns | When the last was delivered.",
         "completion_ns": "ns | From the first to the last of these moments, for a flow with `stop` or `count` that has ended and of which every packet has arrived; otherwise null.",
         "mbytes_per_s": "MB/s | Payload delivered over the time between these moments.",
     },
@@ -264,7 +263,7 @@ COMPLETIONS = table(
 BATCHES = table(
     "batches",
     "Batches",
-    "One row per batch of the measuring window as the engine kept it, before merging.",
+    "One row per batch of the window as the engine kept it, before merging.",
     {
         "start_ns": ("ns | Start of the batch.", lambda rows: rows.bounds[1] * rows.tick_ns),
         "end_ns": ("ns | End of the batch.", lambda rows: rows.bounds[2] * rows.tick_ns),
@@ -274,11 +273,11 @@ BATCHES = table(
             lambda rows: per(rows.own("bytes") * 1e3, rows.length_ns),
         ),
         "latency_ns_mean": (
-            "ns | Mean network latency of its packets; null when there were none.",
+            "ns | Mean network latency of its packets.",
             lambda rows: rows.latency_ns_mean("latency"),
         ),
         "total_latency_ns_mean": (
-            "ns | Mean latency from creation of its packets; null when there were none.",
+            "ns | Mean latency from creation of its packets.",
             lambda rows: rows.latency_ns_mean("total"),
         ),
     },
@@ -329,7 +328,7 @@ TRACE = table(
     "One row per delivered packet; only with `output.trace = true`.",
     {
         "packet": (
-            "number | Number of the packet, from 0, in the order of delivery.",
+            "number | From 0, in the order of delivery.",
             lambda rows: np.arange(len(rows.raw("trace_source"))),
         ),
         "source": ("text | Terminal that sent it.", terminal("trace_source")),

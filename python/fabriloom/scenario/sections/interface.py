@@ -67,7 +67,7 @@ class Interface(Section):
     time_code_transmit: Latency | None = optional("transmit for time-codes")
     time_code_receive: Latency | None = optional("receive for time-codes")
     receive_buffer_bytes: PositiveBytes | None = optional(
-        "Size of the receive FIFO; characters into a small one are spaced by its credit"
+        "The receive FIFO; characters into a small one are spaced by its credit"
     )
     read_rate_bits_per_s: ByteRateBitsPerS | None = optional(
         "Rate at which the logic behind the chip reads, if that is slower than its link"

@@ -28,16 +28,16 @@ Pair = Annotated[list[Terminal], Field(min_length=2, max_length=2)]
 
 _SOURCES = (
     "Terminals that send. auto: those with the role of a sender or, in networks without roles, the first "
-    "half; a number: this many, from the first on; all; or a list"
+    "half; a number: this many, from the first on"
 )
 _TARGETS = (
     "Terminals that receive. auto: those with the role of a receiver or, in networks without roles, the "
-    "second half; a number: this many, up to the last; all; or a list"
+    "second half; a number: this many, up to the last"
 )
 
 
 def _rounds(default: int = 100) -> int:
-    return Field(default=default, description="Number of rounds; 0: without end")
+    return Field(default=default, description="Rounds; 0: without end")
 
 
 def _size() -> int:
@@ -69,8 +69,7 @@ class PingPong(Section):
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
     pairs: Count | Annotated[list[Pair], Field(min_length=1)] = setting(
-        "Number of pairs: terminal i with the i-th terminal of the second half; or a list such "
-        'as [["n0", "n1"]]',
+        'Pairs: terminal i with the i-th terminal of the second half; or a list such as [["n0", "n1"]]',
         1,
     )
 
@@ -159,7 +158,7 @@ class RandomPairs(Clocked):
 class Events(Clocked):
     """Settings that all event building shares."""
 
-    events: Count = setting("Number of events", 1000)
+    events: Count = setting("Events", 1000)
     rate_millihz: EventRateMilliHz | None = optional(
         "Attempted events per second; if not given, as fast as they can be sent"
     )
@@ -179,8 +178,8 @@ class Credit(Section):
     credits: Annotated[int, Field(ge=1, le=2**16)] = setting(
         "Most assignments that a target holds at the same time", 2
     )
-    credit_bytes: MessageBytes = setting("Size of the message that gives a credit", 8)
-    assignment_bytes: MessageBytes = setting("Size of the message that tells a source its target", 8)
+    credit_bytes: MessageBytes = setting("The message that gives a credit", 8)
+    assignment_bytes: MessageBytes = setting("The message that tells a source its target", 8)
 
 
 class Level2(Events, Credit):
@@ -241,7 +240,7 @@ class BarrelShifter(Clocked):
 
     kind: Literal["barrel-shifter"]
     fragment_bytes: MessageBytes = setting("Bytes that a source sends for an event")
-    events: Count = setting("Number of events", 1000)
+    events: Count = setting("Events", 1000)
     slot_ps: TimePs = setting(
         "Length of a time slot. An event is due in each slot; source i sends its fragment i slots later"
     )
@@ -356,7 +355,7 @@ class SlotEntry(Section):
         "The command; writes are acknowledged", "read"
     )
     data_bytes: MessageBytes = setting("Size of the data of each transaction")
-    transactions: Count = setting("Number of transactions, one after another", 1)
+    transactions: Count = setting("Transactions, one after another", 1)
 
 
 class SpaceWireD(Section):
@@ -370,7 +369,7 @@ class SpaceWireD(Section):
     kind: Literal["spacewire-d"]
     slot_ps: PositiveTimePs = setting("Length of a slot; 64 slots are an epoch")
     schedule: Annotated[list[SlotEntry], Field(min_length=1, max_length=4096)] = setting("The entries")
-    epochs: Count = setting("Number of epochs", 1)
+    epochs: Count = setting("Epochs", 1)
     target_time_ps: TimePs = setting("Time from the arrival of a command to its reply", 0)
     reply_address_bytes: Literal[0, 4, 8, 12] = setting(
         "Bytes of reply address in the header of a command; path addressing needs them",

@@ -145,7 +145,7 @@ class Protocol(Section):
         "are sent at once"
     )
     announcement_bytes: MessageBytes | None = optional(
-        "Size of an announcement (request-to-send) and of its answer (clear-to-send)"
+        "An announcement (request-to-send), and its answer (clear-to-send)"
     )
     unexpected_buffer_bytes: Bytes | None = optional(
         "With acknowledge = packet: most bytes of messages that a terminal stores before a receive for them "

@@ -83,9 +83,9 @@ class RingLinks(Section):
     )
     cable_length_m: LengthM | None = optional("Length of every cable")
     cable_delay_ps_per_m: DelayPsPerM | None = optional("Propagation delay of a cable per length")
-    request_header_bytes: PositiveBytes | None = optional("Size of header and checksum of a request")
-    response_header_bytes: PositiveBytes | None = optional("Size of header and checksum of a response")
-    echo_bytes: Bytes | None = optional("Size of an echo; 0 B: receivers send none")
+    request_header_bytes: PositiveBytes | None = optional("Header and checksum of a request")
+    response_header_bytes: PositiveBytes | None = optional("Header and checksum of a response")
+    echo_bytes: Bytes | None = optional("An echo; 0 B: receivers send none")
     send_idle_bytes: Bytes | None = optional("Idle symbols after a request or a response")
     echo_idle_bytes: Bytes | None = optional("Idle symbols after an echo")
     payloads: Payloads | None = optional(
@@ -113,16 +113,16 @@ class RingLinks(Section):
         "Delay of a station's interface, added to both receive_latency and transmit_latency"
     )
     host_latency_ps: TimePs | None = optional("Delay of the host before a request reaches its station")
-    requests_out: Places | None = optional("Size of a station's output queue for requests, in packets")
+    requests_out: Places | None = optional("A station's output queue for requests, in packets")
     port_requests_out: Places | None = optional("The same for a switch port; if not given, requests_out")
-    responses_out: Places | None = optional("Size of a station's output queue for responses, in packets")
+    responses_out: Places | None = optional("A station's output queue for responses, in packets")
     port_responses_out: Places | None = optional("The same for a switch port; if not given, responses_out")
     requests_in: AnyPlaces | None = optional(
-        "Size of a station's input queue for requests, in packets; 0: it is never full"
+        "A station's input queue for requests, in packets; 0: it is never full"
     )
     port_requests_in: Places | None = optional("The same for a switch port; if not given, requests_in")
     responses_in: AnyPlaces | None = optional(
-        "Size of a station's input queue for responses, in packets; 0: it is never full"
+        "A station's input queue for responses, in packets; 0: it is never full"
     )
     when_full: WhenFull | None = optional(
         "A packet that finds its receiver's queue full. busy: it is taken off the ring, and its sender sends "

@@ -13,8 +13,7 @@ Replicate = Annotated[
     Annotated[int, Field(ge=1, le=MOST_PORTS)] | None,
     AfterValidator(lambda count: None if count == 1 else count),
     Field(
-        description="Number of equal networks, in each of which every terminal has a port, see [ports]; "
-        "1 if not given"
+        description="Equal networks, in each of which every terminal has a port, see [ports]; 1 if not given"
     ),
 ]
 Choice = Literal["round-robin", "destination", "shortest-queue", "first-free", "nominal", "nearest"]

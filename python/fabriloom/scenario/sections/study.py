@@ -182,11 +182,9 @@ class Search(Section):
     limits: Annotated[dict[str, Limit], Field(max_length=8)] = setting(
         "Limits by column, in its unit: latency_ns_p99 = { at_most = 20_000 }; also at_least", {}
     )
-    trials: Annotated[int, Field(ge=1, le=1000)] = setting(
-        "Number of trials, each with values of all fields", 40
-    )
+    trials: Annotated[int, Field(ge=1, le=1000)] = setting("Trials, each with values of all fields", 40)
     batch: Annotated[int, Field(ge=1, le=64)] = setting(
-        "Number of trials that are chosen together and can run at once", 4
+        "Trials that are chosen together and can run at once", 4
     )
 
 
@@ -207,9 +205,7 @@ class Study(Section):
         '"traffic.load" = { from = 0.1, to = 0.9 }, with scale = "log" if wanted, or a list of values',
         {},
     )
-    samples: Annotated[int, Field(ge=0, le=100_000)] = setting(
-        "Number of draws of all values of [study.sample]", 0
-    )
+    samples: Annotated[int, Field(ge=0, le=100_000)] = setting("Draws of all values of [study.sample]", 0)
     sampling: Literal["latin-hypercube", "random"] = setting(
         "latin-hypercube: one value in each part of a range, one part per sample; random: independent "
         "draws, so that samples can be added later",

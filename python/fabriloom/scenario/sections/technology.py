@@ -104,17 +104,17 @@ class CharacterLinks(SwitchedLinks):
     flow_control_bits: Bits | None = optional("Bits of a flow-control character")
     cable_length_m: LengthM | None = optional("Length of every cable")
     cable_delay_ps_per_m: DelayPsPerM | None = optional("Propagation delay of a cable per length")
-    input_buffer_bytes: PositiveBytes | None = optional("Size of the input buffer at the end of every link")
+    input_buffer_bytes: PositiveBytes | None = optional("The input buffer at the end of every link")
     credit_limit_bytes: PositiveBytes | None = optional(
         "SpaceWire: most characters granted and not received yet, for any size of the buffer"
     )
     output_buffer_bytes: PositiveBytes | None = optional(
-        "Size of the output buffer at the start of every link that leaves a switch"
+        "The output buffer at the start of every link that leaves a switch"
     )
     credit_quantum_bytes: PositiveBytes | None = optional("Characters that one flow-control character grants")
-    header_bytes: Bytes | None = optional("Size of the routing header of every packet")
+    header_bytes: Bytes | None = optional("The routing header of every packet")
     via_header_bytes: Bytes | None = optional(
-        "Size of the additional header that leads to a random intermediate switch"
+        "The additional header that leads to a random intermediate switch"
     )
     delete_header: bool | None = optional("Links into terminals delete the header")
     decode_latency_ps: TimePs | None = optional(
@@ -240,10 +240,10 @@ class Generic(SwitchedLinks):
         "From a tail flit leaving its buffer until the next head is at the front and router_cycles begin"
     )
     input_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = optional(
-        "Size of the input buffer at the end of every link, in flits"
+        "The input buffer at the end of every link, in flits"
     )
     output_buffer_flits: Annotated[int, Field(ge=1, le=2**20)] | None = optional(
-        "Size of the output buffer at the start of every link, in flits"
+        "The output buffer at the start of every link, in flits"
     )
     credit_quantum_flits: Annotated[int, Field(ge=1, le=2**20)] | None = optional(
         "Flits that one credit grants"

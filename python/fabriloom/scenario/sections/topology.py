@@ -145,7 +145,7 @@ class PlaneTable(Section):
         "terminal. If not given: t0, t1, …, or the names in the file"
     )
     ports_per_terminal: Annotated[int, Field(ge=1, le=MOST_PORTS)] = setting(
-        "Number of consecutive terminals of the network that form the ports of one terminal", 1
+        "Consecutive terminals of the network that form the ports of one terminal", 1
     )
     link_rate_bits_per_s: RateBitsPerS | None = optional(
         "Bit rate of its links; if not given, the technology's"

@@ -56,7 +56,7 @@ class Flow(Section):
         "Time from which on no packets are created; at the end of the run if not given"
     )
     count: Annotated[int, Field(ge=1, le=2**24)] | None = optional(
-        "Number of packets in all; without a limit if not given"
+        "Packets in all; without a limit if not given"
     )
     name: FlowName | None = optional("Name in tables; source -> target if not given")
     requirement_ps: PositiveTimePs | None = optional(
@@ -408,14 +408,12 @@ Arrivals = Annotated[
 class Traffic(Section):
     """The packets that the terminals send."""
 
-    pattern: Pattern = setting("Destinations: a kind, or a table with its settings", Uniform(kind="uniform"))
+    pattern: Pattern = setting("Destinations", Uniform(kind="uniform"))
     length: Length = setting(
-        "Payload of a packet: a size, or a table of kind fixed, uniform or table",
+        "Payload of a packet",
         FixedLength.model_validate({"kind": "fixed", "value": "64 B"}),
     )
-    arrivals: Arrivals = setting(
-        "When packets are created: a kind, or a table with its settings", Poisson(kind="poisson")
-    )
+    arrivals: Arrivals = setting("When packets are created", Poisson(kind="poisson"))
     load: Fraction | None = optional(
         "Offered load of every sender, as a fraction of the most that its link carries with "
         "these packets; 0.5 if not given. Not with a rate, flows, bursts, descriptors, a backlog or a given "

@@ -19,9 +19,8 @@ from ..port_loads import Ints, Pairs, Reals, plane_lines, several, spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
 from .capacity import Capacity, capacity, limits
-from .failures import LinkWays
+from .failures import LinkWays, ReroutedWays
 from .loads import channel_load, full_at, payload_mbytes_per_s
-from .rerouted import ReroutedWays
 
 MOST_TERMINALS_FOR_CUT = 4096
 """Most terminals for which a cut is searched; larger networks need a formula."""

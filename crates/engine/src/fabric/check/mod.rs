@@ -1,16 +1,46 @@
 //! Checks that make all later indexing safe: shapes first, then indices, then ranges.
+//!
+//! Their errors contain ids; Python has the names and turns ids into names.
 
-mod addresses;
-mod codes;
 mod distributions;
 mod faults;
 mod ports;
 mod programs;
 mod rings;
+mod spacewire;
 mod traffic;
 mod wormhole;
 
-use super::{Fabric, FabricError};
+use thiserror::Error;
+
+use super::Fabric;
+
+/// A description that the engine refuses before it simulates anything.
+#[derive(Clone, Debug, Error, PartialEq, Eq)]
+pub enum FabricError {
+    /// A column has the wrong number of rows.
+    #[error("column {column} has {rows} rows, {expected} expected")]
+    Shape {
+        /// Column name.
+        column: &'static str,
+        /// Rows found.
+        rows: usize,
+        /// Rows expected.
+        expected: usize,
+    },
+    /// A value in a column is out of its range.
+    #[error("column {column}, row {row}: {value} is not {expected}")]
+    Value {
+        /// Column name.
+        column: &'static str,
+        /// Row number.
+        row: usize,
+        /// The value found.
+        value: String,
+        /// What the value should be.
+        expected: &'static str,
+    },
+}
 
 type Checked = Result<(), FabricError>;
 
@@ -23,9 +53,9 @@ pub fn check(fabric: &Fabric) -> Checked {
     rows(&ports::class_shapes(fabric), true)?;
     rows(&programs::shapes(fabric), true)?;
     rows(&faults::shapes(fabric), true)?;
-    rows(&codes::shapes(fabric), true)?;
+    rows(&spacewire::code_shapes(fabric), true)?;
     rows(&distributions::shapes(fabric), true)?;
-    rows(&addresses::shapes(fabric), !rings)?;
+    rows(&spacewire::address_shapes(fabric), !rings)?;
     rows(&wormhole::shapes(fabric), !rings)?;
     rows(&rings::shapes(fabric), rings)?;
     ports::classes(fabric)?;
@@ -38,9 +68,9 @@ pub fn check(fabric: &Fabric) -> Checked {
         return fail("code_port", 0, fabric.code_port[0], "nothing in ring networks");
     }
     faults::check(fabric)?;
-    codes::check(fabric)?;
+    spacewire::codes(fabric)?;
     distributions::check(fabric)?;
-    addresses::check(fabric)?;
+    spacewire::addresses(fabric)?;
     terminals(fabric)?;
     traffic::check(fabric)?;
     programs::check(fabric)?;
