@@ -227,7 +227,9 @@ def test_overload_carries_no_more_than_the_bound(seeds: Seeds) -> None:
             continue
         exact = 1e-9 if of_wire else 0.01  # what else limits a path is found by a run of one, without classes
         more = load["shared_load_bound"] / load["load_bound"] * (1 + exact)
-        most = more * load["accepted_mbytes_per_s_bound"] * results.summary["simulated_ns"] / 1e3
+        # A run that ends within a turn of the time-slots may have had more open than closed ones.
+        turn_ns = SLOTS * float(compiled.arrays["lane_slot_ticks"]) * float(compiled.tick_ps) / 1000
+        most = more * load["accepted_mbytes_per_s_bound"] * (results.summary["simulated_ns"] + turn_ns) / 1e3
         assert sent[sends].min() <= most / sends.sum(), written
         if load["shared_load_bound"] == 1:
             assert sent.sum() <= most, written
@@ -237,6 +239,8 @@ def test_overload_carries_no_more_than_the_bound(seeds: Seeds) -> None:
     assert near > 3
 
 
+SLOTS = 64
+"""Time-slots of a turn."""
 ROOM = ("input_buffer_flits", "input_buffer", "output_buffer_flits", "output_buffer")
 
 
