@@ -125,7 +125,7 @@ def test_what_faults_leave_undone_is_no_deadlock() -> None:
     summary = run(Scenario.from_dict({**BARREL, "program": program, "fault": fault})).summary
     assert summary["packets"]["lost"] > 0
     assert summary["end"]["reason"] == "incomplete"
-    assert "lost by faults and are not sent again" in summary["end"]["message"]
+    assert "lost by faults and is not sent again" in summary["end"]["message"]
     assert summary["verdict"].startswith("Faults left gaps: ")
     assert summary["events"]["complete"] >= 36
 

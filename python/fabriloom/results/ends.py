@@ -72,7 +72,8 @@ def incomplete(after: str, lost: int, in_flight: int, beside: bool, waiting: str
 
     ``beside``: traffic goes on, so of the packets under way it is unknown which wait for good.
     """
-    whys = [f"{lost:,} packets were lost by faults and are not sent again"] if lost else []
+    them, are = ("1 packet was", "is") if lost == 1 else (f"{lost:,} packets were", "are")
+    whys = [f"{them} lost by faults and {are} not sent again"] if lost else []
     stranded = 0 if beside and lost else in_flight
     some = "some" if beside else f"{stranded:,}"
     whys += [f"{some} wait at links that never run again"] if stranded else []

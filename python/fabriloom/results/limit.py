@@ -259,7 +259,7 @@ def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
     if "messages" not in summary and any(summary.get("faults", {}).get(name) for name in HURT):
         return of_faults(summary)
     if reason == "incomplete" and "messages" in summary:
-        return _incomplete(summary)
+        return _incomplete(summary, "traffic" in resolved)
     if "messages" in summary:
         return f"{_events(summary['events'], summary['messages'], summary['keeps_up'])}{held}"
     if arrivals(resolved) == "backlog":
@@ -276,10 +276,11 @@ def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
     return f"Past saturation: accepts {figures(accepted)} of the {figures(offered)} MB/s offered{held}"
 
 
-def _incomplete(summary: Mapping[str, Any]) -> str:
-    """Summarise a run of programs of which faults lost messages."""
+def _incomplete(summary: Mapping[str, Any], beside: bool) -> str:
+    """Summarise a run of programs of which faults lost messages; ``beside``: traffic was still under way."""
     packets, events, messages = summary["packets"], summary["events"], summary["messages"]
-    lost = f"{packets['offered'] - packets['delivered']:,} of {packets['offered']:,} packets never arrived"
+    missed = packets.get("lost", 0) if beside else packets["offered"] - packets["delivered"]
+    lost = f"{missed:,} of {packets['offered']:,} packets never arrived"
     missing = messages["made"] - messages["received"]
     whole = f"{messages['received']:,} messages were received, {missing:,} not"
     if events["count"]:

@@ -145,7 +145,7 @@ def waiting(phrases: Sequence[str], most: int = 40) -> list[Table]:
         return []
     rows = [[Cell(name), Cell(what)] for name, _, what in (text.partition(": ") for text in phrases[:most])]
     left = f" {len(phrases) - most} more are not shown." if len(phrases) > most else ""
-    note = f"Nothing is under way, so none of these can ever continue.{left}"
+    note = f"Nothing that they wait for is under way, so none of these can ever continue.{left}"
     return [Table("What the programs wait for", ["Terminal", "waits in"], rows, [False, False], note)]
 
 
