@@ -31,6 +31,8 @@ pub(super) struct Outside {
     now: Time,
     /// When links are looked at again.
     looks: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The links to whose wires something happens now, meanwhile.
+    due: Vec<u32>,
     wires: Vec<Wires>,
     codes: Option<(Box<Codes>, Paths)>,
     pub outages: Outages<Was>,
@@ -75,7 +77,8 @@ impl Outside {
     fn of_nothing(links: usize) -> Self {
         let wires = vec![Wires::default(); links];
         let outages = Outages::default();
-        Self { now: -1, looks: BinaryHeap::new(), wires, codes: None, outages, stops: false, opens: 0 }
+        let (looks, due) = (BinaryHeap::new(), Vec::new());
+        Self { now: -1, looks, due, wires, codes: None, outages, stops: false, opens: 0 }
     }
 
     /// Makes a link start no character between two ticks, in order.
@@ -215,7 +218,7 @@ impl Network {
     pub fn happens_outside(&mut self, now: Time, seen: &mut Vec<Seen>) -> u64 {
         let mut count = self.fail(now);
         let Some(outside) = &mut self.outside else { return 0 };
-        let mut due = Vec::new();
+        let mut due = std::mem::take(&mut outside.due);
         if let Some((codes, _)) = &mut outside.codes {
             count += codes.pass(&self.fabric, now, |_| false, seen, &mut due);
         }
@@ -230,25 +233,31 @@ impl Network {
         if self.has_long {
             self.rouse_before(&due, now);
         }
-        for link in due {
+        for link in due.drain(..) {
             self.look(link, now);
         }
-        self.next_outside = self.outside.as_ref().map_or(Time::MAX, |outside| outside.next());
+        if let Some(outside) = &mut self.outside {
+            outside.due = due;
+            self.next_outside = outside.next();
+        }
         count
     }
 
     /// Lets links to whose wires something happens now send what starts before, as far as that waits for links that
     /// were left behind.
     fn rouse_before(&mut self, links: &[u32], now: Time) {
+        let acts = |outside: &Outside, link: u32| {
+            let wire = &outside.wires[link as usize];
+            outside.waits(link) || wire.stops.front().is_some_and(|stop| stop.0 == now)
+        };
         let Some(outside) = &self.outside else { return };
-        let stops = |link: u32| outside.wires[link as usize].stops.front().is_some_and(|stop| stop.0 == now);
-        let acted: Vec<u32> =
-            links.iter().copied().filter(|&link| outside.waits(link) || stops(link)).collect();
-        for &link in &acted {
+        for &link in links.iter().filter(|&&link| acts(outside, link)) {
             self.links[link as usize].wire.set_horizon(now);
         }
-        for link in acted {
-            self.rouse_around(link);
+        for &link in links {
+            if self.outside.as_ref().is_some_and(|outside| acts(outside, link)) {
+                self.rouse_around(link);
+            }
         }
         // None of them stays behind now.
         self.has_long = false;
