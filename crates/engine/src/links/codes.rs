@@ -117,7 +117,8 @@ impl Codes {
 
     /// Returns the tick of the next event of a code; [`Time::MAX`] if there is none.
     pub fn next(&self) -> Time {
-        let events = [&self.arrivals, &self.readies].map(|events| events.front().map_or(Time::MAX, |next| next.0));
+        let events =
+            [&self.arrivals, &self.readies].map(|events| events.front().map_or(Time::MAX, |next| next.0));
         events[0].min(events[1]).min(self.next_made())
     }
 
