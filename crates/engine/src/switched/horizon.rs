@@ -12,7 +12,7 @@
 //!   leave its source before that link is looked at: not before its other characters, at the pace of the wire. Until
 //!   then nobody sees what a link between sends, and at each look this is asked again.
 //! * Otherwise the links of the packet send what they can.
-//! * Gain, with the queues of `links::codes`: 13,123 to 9353 with SpaceWire, 1000 B, time-codes every 100 us (64
+//! * Gain, with the queues of `links::codes`: 13,123 to 9358 with SpaceWire, 1000 B, time-codes every 100 us (64
 //!   terminals, 15 % load).
 //!
 //! A horizon is a lower limit, found when a link is about to be held: the next stop of the link, and the next tick at
