@@ -61,24 +61,31 @@ def test_a_single_lane_is_closed_outside_its_time_slots(more: drawing.Table) -> 
 
 
 @pytest.mark.seeds
-def test_long_packets_wait_for_the_credit_of_long_cables(seeds: Seeds) -> None:
-    """Few random networks have both; all links of such a packet are computed at once at its terminal."""
+def test_long_packets_wait_for_the_credit_of_long_cables_and_for_codes(seeds: Seeds) -> None:
+    """Few random networks have both; all links of such a packet are computed at once at its terminal, up to
+    the next code, and after that has passed all of them."""
     packets = 0
     for seed in seeds(12):
         dice = Random(seed)
+        shape = dice.choice([[3, 3], [5]])
         technology = {
-            "preset": dice.choice(["spacewire-200", "ds-link-c104"]),
-            "cable_length": dice.choice(["100 m", "300 m", "1 km", "3 km"]),
+            "preset": dice.choice(["spacewire-200", "ds-link-c104"]) if seed % 2 else "spacewire-200",
+            "cable_length": dice.choice(["100 m", "300 m", "1 km", "3 km"] if seed % 2 else ["1 m", "30 m"]),
             "flow_control": dice.choice(["matched", "average"]),
         }
         length = dice.choice(["300 B", "1000 B", {"kind": "uniform", "min": "8 B", "max": "1500 B"}])
-        written = {
+        written: drawing.Table = {
             "seed": seed,
-            "topology": {"kind": "grid", "shape": dice.choice([[3, 3], [5]]), "terminals_per_switch": 2},
+            "topology": {"kind": "grid", "shape": shape, "terminals_per_switch": 2},
             "technology": technology,
             "traffic": {"length": length, "load": dice.choice([0.05, 0.15, 0.5])},
             "run": {"duration": "1 ms", "warmup": "0 ns", "precision": 0},
         }
+        if seed % 2 == 0:
+            first, second = ("t(0,0).0", "t(2,1).1") if len(shape) == 2 else ("t(0).0", "t(3).1")
+            every = dice.choice(["7 us", "31 us", "100 us"])
+            written["time_code"] = [{"master": first, "every": every}]
+            written["interrupt"] = [{"source": second, "number": 3, "every": "43 us"}]
         compared = simulate.compare(compiling.compile(Scenario.from_dict(written)))
         assert compared.identical, f"seed {seed}: {compared}\n{written}"
         packets += compared.packets

@@ -1,11 +1,10 @@
 //! Time-codes and interrupts: who makes them, who has seen them, and which wait for wires.
 //!
-//! The model is the section on codes of `docs/background/wormhole-model.md`. Codes are rare: their events are in a heap
-//! of their own, in the order that the page defines for a tick. Wires belong to the engines: these start the codes that
-//! wait.
+//! The model is the section on codes of `docs/background/wormhole-model.md`. What happens to codes is in two queues of
+//! their own: most is added last, because the delays of links and of switches mostly are alike. Wires belong to the
+//! engines: these start the codes that wait.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
 use crate::fabric::{CODE_NUMBERS, Fabric, TIME};
 use crate::kernel::Time;
@@ -21,23 +20,16 @@ pub struct Code {
     made: Time,
 }
 
-/// What happens to a code, in the order within a tick.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum CodeEvent {
-    /// It has arrived on a link.
-    Arrive {
-        /// The link.
-        link: u32,
-        /// The code.
-        code: Code,
-    },
-    /// It is ready for the wire of a link.
-    Ready {
-        /// The link.
-        link: u32,
-        /// The code.
-        code: Code,
-    },
+/// What happens to a code: when, at which link, and to which.
+type Event = (Time, u32, Code);
+
+/// Where a code is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// On the wire of a link.
+    OnWire(u32),
+    /// On its way to the wire of a link, or before it.
+    Before(u32),
 }
 
 /// The memory of a switch or a port.
@@ -61,7 +53,10 @@ struct Source {
 #[derive(Clone, Debug)]
 pub struct Codes {
     sources: Vec<Source>,
-    events: BinaryHeap<Reverse<(Time, CodeEvent)>>,
+    /// When codes have arrived on links, in order.
+    arrivals: VecDeque<Event>,
+    /// When they are ready for wires: in a tick after all arrivals.
+    readies: VecDeque<Event>,
     /// Switches, then ports.
     registers: Vec<Register>,
     /// Per link: the codes that are ready, in order of sending.
@@ -97,7 +92,8 @@ impl Codes {
             let register = Register { time: 0, free_at: [0; CODE_NUMBERS as usize] };
             Box::new(Self {
                 sources: firsts.map(|(&first, &left)| Source { next: next(first, left), left }).collect(),
-                events: BinaryHeap::new(),
+                arrivals: VecDeque::new(),
+                readies: VecDeque::new(),
                 registers: vec![register; (fabric.switches + fabric.ports()) as usize],
                 waiting: vec![VecDeque::new(); fabric.links()],
                 ready: Vec::new(),
@@ -121,7 +117,9 @@ impl Codes {
 
     /// Returns the tick of the next event of a code; [`Time::MAX`] if there is none.
     pub fn next(&self) -> Time {
-        self.events.peek().map_or(Time::MAX, |next| next.0.0).min(self.next_made())
+        let events =
+            [&self.arrivals, &self.readies].map(|events| events.front().map_or(Time::MAX, |next| next.0));
+        events[0].min(events[1]).min(self.next_made())
     }
 
     /// Returns the first tick, from now on, in which a code may start or become ready.
@@ -151,30 +149,25 @@ impl Codes {
                 self.make(fabric, row, now, seen);
             }
         }
-        while self.events.peek().is_some_and(|next| next.0.0 == now) {
+        while let Some((_, link, code)) = self.arrivals.pop_front_if(|next| next.0 == now) {
             count += 1;
-            match self.events.pop() {
-                Some(Reverse((_, CodeEvent::Arrive { link, code }))) => {
-                    self.is_gone(code);
-                    self.arrive(fabric, link, code, now, seen);
-                }
-                Some(Reverse((_, CodeEvent::Ready { link, code }))) if is_down(link) => {
-                    self.kept_promise(link);
-                    self.is_gone(code);
-                    self.counts[link as usize].lost += 1;
-                }
-                Some(Reverse((_, CodeEvent::Ready { link, code }))) => {
-                    self.kept_promise(link);
-                    let (waiting, one) = (&mut self.waiting[link as usize], (code.is_interrupt, now, code));
-                    let place = waiting.partition_point(|other| *other <= one);
-                    waiting.insert(place, one);
-                    if waiting.len() == 1 {
-                        self.ready.push(link);
-                    }
-                    ready.push(link);
-                }
-                None => {}
+            self.is_gone(code);
+            self.arrive(fabric, link, code, now, seen);
+        }
+        while let Some((_, link, code)) = self.readies.pop_front_if(|next| next.0 == now) {
+            count += 1;
+            self.kept_promise(link);
+            if is_down(link) {
+                self.is_gone(code);
+                self.counts[link as usize].lost += 1;
+                continue;
             }
+            let waiting = &mut self.waiting[link as usize];
+            insert(waiting, (code.is_interrupt, now, code));
+            if waiting.len() == 1 {
+                self.ready.push(link);
+            }
+            ready.push(link);
         }
         count
     }
@@ -185,16 +178,18 @@ impl Codes {
         self.all[kind] -= 1;
     }
 
-    fn add(&mut self, time: Time, event: CodeEvent) {
-        let (CodeEvent::Arrive { code, .. } | CodeEvent::Ready { code, .. }) = event;
+    fn is_under_way(&mut self, code: Code) {
         let kind = usize::from(code.is_interrupt);
         self.under_way[kind][usize::from(code.number)] += 1;
         self.all[kind] += 1;
-        self.events.push(Reverse((time, event)));
-        if let CodeEvent::Ready { link, .. } = event {
-            let (next, count) = &mut self.promised[link as usize];
-            (*next, *count) = ((*next).min(time), *count + 1);
-        }
+    }
+
+    /// Has a code ready for the wire of a link at a tick.
+    fn promise(&mut self, time: Time, link: u32, code: Code) {
+        self.is_under_way(code);
+        insert(&mut self.readies, (time, link, code));
+        let (next, count) = &mut self.promised[link as usize];
+        (*next, *count) = ((*next).min(time), *count + 1);
     }
 
     /// Returns when the next code becomes ready for a link that its switch has accepted; [`Time::MAX`] if there is none.
@@ -205,9 +200,8 @@ impl Codes {
     /// The code that was promised next is ready.
     fn kept_promise(&mut self, link: u32) {
         let count = self.promised[link as usize].1 - 1;
-        let of_link = |event: &&Reverse<(Time, CodeEvent)>| matches!(event.0.1, CodeEvent::Ready { link: at, .. } if at == link);
-        let others = self.events.iter().filter(of_link).map(|event| event.0.0);
-        let next = if count == 0 { None } else { others.min() };
+        let others = || self.readies.iter().find(|event| event.1 == link).map(|event| event.0);
+        let next = if count == 0 { None } else { others() };
         self.promised[link as usize] = (next.unwrap_or(Time::MAX), count);
     }
 
@@ -226,7 +220,7 @@ impl Codes {
         }
         let number = if is_interrupt { number } else { register.time };
         let code = Code { is_interrupt, number, source, made: now };
-        self.add(now, CodeEvent::Ready { link: fabric.terminal_out_link[port as usize], code });
+        self.promise(now, fabric.terminal_out_link[port as usize], code);
     }
 
     /// Handles the arrival of a code: the switch or port drops it, or accepts it and passes it on.
@@ -257,7 +251,7 @@ impl Codes {
         let ready = now + Time::from(fabric.switch_code_ticks[vertex as usize] - early);
         let outputs = std::mem::take(&mut self.outputs[vertex as usize]);
         for &link in outputs.iter().filter(|&&link| link != back) {
-            self.add(ready, CodeEvent::Ready { link, code });
+            self.promise(ready, link, code);
         }
         self.outputs[vertex as usize] = outputs;
     }
@@ -267,12 +261,11 @@ impl Codes {
     pub fn start(&mut self, fabric: &Fabric, link: u32, now: Time) -> Option<Hop> {
         let (_, _, code) = self.waiting[link as usize].pop_front()?;
         if !self.waits(link) {
-            self.ready.retain(|&other| other != link);
+            self.is_served(link);
         }
-        self.is_gone(code);
         let end = now + Time::from(fabric.link_code_arrival_ticks[link as usize]);
         self.counts[link as usize].sent += 1;
-        self.add(end, CodeEvent::Arrive { link, code });
+        insert(&mut self.arrivals, (end, link, code));
         Some(Hop {
             source: fabric.code_port[code.source as usize],
             created: code.made,
@@ -285,17 +278,19 @@ impl Codes {
         })
     }
 
+    /// No code waits for a link any more.
+    fn is_served(&mut self, link: u32) {
+        if let Some(place) = self.ready.iter().rposition(|&other| other == link) {
+            self.ready.swap_remove(place);
+        }
+    }
+
     /// Discards the codes on a link that fails, or that wait for it.
     pub fn lose(&mut self, link: u32) {
         let mut lost: Vec<Code> = self.waiting[link as usize].drain(..).map(|(_, _, code)| code).collect();
-        self.ready.retain(|&other| other != link);
-        self.events.retain(|event| match event.0.1 {
-            CodeEvent::Arrive { link: on, code } if on == link => {
-                lost.push(code);
-                false
-            }
-            _ => true,
-        });
+        self.is_served(link);
+        lost.extend(self.arrivals.iter().filter(|event| event.1 == link).map(|event| event.2));
+        self.arrivals.retain(|event| event.1 != link);
         self.counts[link as usize].lost += lost.len() as u64;
         for code in lost {
             self.is_gone(code);
@@ -303,8 +298,8 @@ impl Codes {
     }
 
     /// Calls a function for each code under way that a switch could still accept: with the tick of its next event, the
-    /// earliest tick at which the switch accepts it, and the event.
-    pub fn for_acceptable(&self, switch: u32, now: Time, mut act: impl FnMut(Time, Time, CodeEvent)) {
+    /// earliest tick at which the switch accepts it, and where it is.
+    pub fn for_acceptable(&self, switch: u32, now: Time, mut act: impl FnMut(Time, Time, Place)) {
         let register = &self.registers[switch as usize];
         let [times, interrupts] = self.all;
         // As long as all time-codes have the number that the switch has accepted last, all are duplicates for it.
@@ -312,21 +307,28 @@ impl Codes {
         if !is_news && interrupts == 0 {
             return;
         }
-        let call = |time: Time, event: CodeEvent, act: &mut dyn FnMut(Time, Time, CodeEvent)| {
-            let (CodeEvent::Arrive { code, .. } | CodeEvent::Ready { code, .. }) = event;
-            match code.is_interrupt {
-                true => act(time, register.free_at[usize::from(code.number)], event),
-                false if is_news => act(time, time, event),
-                false => {}
-            }
+        let mut call = |time: Time, code: Code, place: Place| match code.is_interrupt {
+            true => act(time, register.free_at[usize::from(code.number)], place),
+            false if is_news => act(time, time, place),
+            false => {}
         };
-        self.events.iter().for_each(|&Reverse((time, event))| call(time, event, &mut act));
+        self.arrivals.iter().for_each(|&(time, link, code)| call(time, code, Place::OnWire(link)));
+        self.readies.iter().for_each(|&(time, link, code)| call(time, code, Place::Before(link)));
         for &link in &self.ready {
-            let waiting = &self.waiting[link as usize];
-            let event = CodeEvent::Ready { link, code: waiting[0].2 };
-            // Of many, any may be accepted.
-            if waiting.len() == 1 { call(now, event, &mut act) } else { act(now, now, event) }
+            for &(_, _, code) in &self.waiting[link as usize] {
+                call(now, code, Place::Before(link));
+            }
         }
+    }
+}
+
+/// Adds something to what is in order.
+fn insert<T: Ord>(queue: &mut VecDeque<T>, one: T) {
+    if queue.back().is_none_or(|last| *last <= one) {
+        queue.push_back(one);
+    } else {
+        let place = queue.partition_point(|other| *other <= one);
+        queue.insert(place, one);
     }
 }
 

@@ -37,7 +37,8 @@
 //! `generic` (1024 terminals); of links behind after the end has left its source, at 1000 B 9322 to 3773 with the C104
 //! (16384 terminals), 5144 to 3144 with SpaceWire (4096); where links have paces of their own, at 1000 B 9748 to 6523
 //! with the C104, 10,877 to 6303 with SpaceWire, together with more that `stream` sends at once; with time-codes every
-//! 100 us, at 1000 B 16,538 to 13,123 with SpaceWire.
+//! 100 us, at 1000 B 16,538 to 13,123 with SpaceWire. Links also rest for a while that were held by codes: see
+//! [`horizon`](super::horizon).
 
 mod catch_up;
 mod chain;
@@ -163,7 +164,9 @@ impl Network {
     fn rouse_one(&mut self, link: u32) {
         if self.links[link as usize].due.is_behind() {
             self.links[link as usize].due.catch_up();
-            self.wake(link);
+            if !self.links[link as usize].has_sent_all() {
+                self.wake(link);
+            }
         }
     }
 

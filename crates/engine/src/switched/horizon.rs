@@ -4,6 +4,17 @@
 //! A burst that would pass the horizon of its wire ends before it, and its link is **held**: it is looked at again when
 //! the horizon is reached. That is all that codes and stops are for the links. Networks without them have no horizon.
 //!
+//! A link whose horizon has passed need not go on at once. When a code passes a packet that streams to its terminal, it
+//! comes to one link of it after the other. The links that it has left **rest** until it has left all; then the packet
+//! streams on, link by link to its end.
+//!
+//! * Condition: another link of the packet is held, or the link itself will be soon, and the end of the packet cannot
+//!   leave its source before that link is looked at: not before its other characters, at the pace of the wire. Until
+//!   then nobody sees what a link between sends, and at each look this is asked again.
+//! * Otherwise the links of the packet send what they can.
+//! * Gain, with the queues of `links::codes`: 13,123 to 9358 with SpaceWire, 1000 B, time-codes every 100 us (64
+//!   terminals, 15 % load).
+//!
 //! A horizon is a lower limit, found when a link is about to be held: the next stop of the link, and the next tick at
 //! which a code may be ready for its wire (see [`Paths`]).
 
@@ -31,6 +42,8 @@ pub(super) struct Outside {
     now: Time,
     /// When links are looked at again.
     looks: BinaryHeap<Reverse<(Time, u32)>>,
+    /// The links to whose wires something happens now, meanwhile.
+    due: Vec<u32>,
     wires: Vec<Wires>,
     codes: Option<(Box<Codes>, Paths)>,
     pub outages: Outages<Was>,
@@ -43,8 +56,8 @@ pub(super) struct Outside {
 /// What is known of one wire besides its packets.
 #[derive(Clone, Debug, Default)]
 struct Wires {
-    /// Whether a burst ended before the horizon.
-    held: bool,
+    /// The horizon before which a burst ended; 0 for none.
+    held: Time,
     /// When it stops, and when it continues.
     stops: VecDeque<(Time, Time)>,
     /// When it has sent its last code.
@@ -75,7 +88,8 @@ impl Outside {
     fn of_nothing(links: usize) -> Self {
         let wires = vec![Wires::default(); links];
         let outages = Outages::default();
-        Self { now: -1, looks: BinaryHeap::new(), wires, codes: None, outages, stops: false, opens: 0 }
+        let (looks, due) = (BinaryHeap::new(), Vec::new());
+        Self { now: -1, looks, due, wires, codes: None, outages, stops: false, opens: 0 }
     }
 
     /// Makes a link start no character between two ticks, in order.
@@ -157,12 +171,12 @@ impl Network {
 
     /// Whether something can be done with a link that is not known before its horizon.
     pub(super) fn is_held(&self, link: u32) -> bool {
-        self.outside.as_ref().is_some_and(|outside| outside.wires[link as usize].held)
+        self.outside.as_ref().is_some_and(|outside| outside.wires[link as usize].held > 0)
     }
 
     /// Returns how many links are.
     pub(super) fn holds_none(&self) -> bool {
-        self.outside.as_ref().is_none_or(|outside| outside.wires.iter().all(|wire| !wire.held))
+        self.outside.as_ref().is_none_or(|outside| outside.wires.iter().all(|wire| wire.held == 0))
     }
 
     /// Returns a tick after which no link is kept from sending.
@@ -174,13 +188,14 @@ impl Network {
     #[cold]
     pub(super) fn hold(&mut self, link: u32) {
         let Some(outside) = &mut self.outside else { return };
-        let held = std::mem::replace(&mut outside.wires[link as usize].held, true);
+        let wire = &mut self.links[link as usize].wire;
+        let held = std::mem::replace(&mut outside.wires[link as usize].held, wire.horizon());
         if outside.waits(link) {
             // It is looked at when its wire is free.
             return;
         }
-        let wire = &mut self.links[link as usize].wire;
-        let horizon = outside.horizon(&self.fabric, link);
+        let is_past = wire.horizon() <= outside.now;
+        let horizon = if is_past { outside.horizon(&self.fabric, link) } else { wire.horizon() };
         if horizon > wire.horizon() {
             outside.wires[link as usize].held = held;
             wire.set_horizon(horizon);
@@ -188,7 +203,7 @@ impl Network {
         } else if horizon == outside.now {
             // It stops in this tick, and is looked at after others that stop in it.
             debug_assert!(outside.wires[link as usize].stops.front().is_some_and(|stop| stop.0 == horizon));
-        } else if !held {
+        } else if held == 0 {
             outside.look_at(link, wire.horizon());
             self.next_outside = self.next_outside.min(wire.horizon());
         }
@@ -198,7 +213,7 @@ impl Network {
     pub(super) fn renew_horizon(&mut self, link: u32) {
         let Some(outside) = &self.outside else { return };
         let wire = &mut self.links[link as usize].wire;
-        if wire.horizon() <= outside.now && !outside.wires[link as usize].held && !outside.waits(link) {
+        if wire.horizon() <= outside.now && outside.wires[link as usize].held == 0 && !outside.waits(link) {
             wire.set_horizon(outside.horizon(&self.fabric, link).max(wire.horizon()));
         }
     }
@@ -215,7 +230,7 @@ impl Network {
     pub fn happens_outside(&mut self, now: Time, seen: &mut Vec<Seen>) -> u64 {
         let mut count = self.fail(now);
         let Some(outside) = &mut self.outside else { return 0 };
-        let mut due = Vec::new();
+        let mut due = std::mem::take(&mut outside.due);
         if let Some((codes, _)) = &mut outside.codes {
             count += codes.pass(&self.fabric, now, |_| false, seen, &mut due);
         }
@@ -230,27 +245,36 @@ impl Network {
         if self.has_long {
             self.rouse_before(&due, now);
         }
-        for link in due {
+        for link in due.drain(..) {
             self.look(link, now);
         }
-        self.next_outside = self.outside.as_ref().map_or(Time::MAX, |outside| outside.next());
+        if let Some(outside) = &mut self.outside {
+            outside.due = due;
+            self.next_outside = outside.next();
+        }
         count
     }
 
-    /// Lets links to whose wires something happens now send what starts before, as far as that waits for links that
-    /// were left behind.
+    /// Lets links to whose wires something happens now send what starts before, as far as that is not known: they rest, or
+    /// wait for links that were left behind.
     fn rouse_before(&mut self, links: &[u32], now: Time) {
+        let acts = |outside: &Outside, link: u32| {
+            let wire = &outside.wires[link as usize];
+            outside.waits(link) || wire.stops.front().is_some_and(|stop| stop.0 == now)
+        };
         let Some(outside) = &self.outside else { return };
-        let stops = |link: u32| outside.wires[link as usize].stops.front().is_some_and(|stop| stop.0 == now);
-        let acted: Vec<u32> =
-            links.iter().copied().filter(|&link| outside.waits(link) || stops(link)).collect();
-        for &link in &acted {
+        for &link in links.iter().filter(|&&link| acts(outside, link)) {
             self.links[link as usize].wire.set_horizon(now);
         }
-        for link in acted {
-            self.rouse_around(link);
+        for &link in links {
+            let Some(outside) = &self.outside else { return };
+            // What would start before is known if the wire is busy, or if the link was held until now.
+            let known = self.links[link as usize].wire.free().max(outside.wires[link as usize].held);
+            if known < now && acts(outside, link) && !self.send_alone(link) {
+                self.rouse_around(link);
+            }
         }
-        // None of them stays behind now.
+        // None of those that are asked to send stays behind now.
         self.has_long = false;
         if self.paced {
             self.follow::<true>(NONE);
@@ -280,15 +304,110 @@ impl Network {
                 // Nothing else starts before.
                 outside.look_at(link, free);
                 self.links[link as usize].wire.set_horizon(free);
+                if self.has_long && !self.may_rest(link) {
+                    self.rouse_around(link);
+                    if self.paced { self.follow::<true>(NONE) } else { self.follow::<false>(NONE) }
+                }
                 return;
             }
         }
         let Some(outside) = &mut self.outside else { return };
         let horizon = outside.horizon(&self.fabric, link);
         self.links[link as usize].wire.set_horizon(horizon);
-        if std::mem::take(&mut outside.wires[link as usize].held) {
-            if self.paced { self.settle::<true>(link) } else { self.settle::<false>(link) }
+        let held = std::mem::take(&mut outside.wires[link as usize].held);
+        if held > 0 {
+            self.resume(link, held);
         }
+    }
+
+    /// Goes on with a link that was held up to a tick, unless it may rest until others of its packet can go on, too.
+    fn resume(&mut self, link: u32, held: Time) {
+        if self.has_long && self.may_rest(link) {
+            let at = &mut self.links[link as usize];
+            at.due.leave_behind();
+            let horizon = at.wire.horizon();
+            if let Some(outside) = &mut self.outside
+                && !at.may_send_many(&self.kinds[at.kind as usize], horizon)
+            {
+                outside.wires[link as usize].held = held;
+                outside.look_at(link, horizon);
+            }
+            return;
+        }
+        let mut to = link;
+        while self.has_long && self.sends_head(to) {
+            to = self.links[to as usize].input.output();
+        }
+        if self.has_long && self.links[to as usize].leads_to_terminal() {
+            self.stream_on(to);
+            self.rouse_around(link);
+        }
+        if !self.links[link as usize].has_sent_all() {
+            self.wake(link);
+        }
+        if self.paced { self.follow::<true>(NONE) } else { self.follow::<false>(NONE) }
+    }
+
+    /// Sends what starts before its horizon on a link that rests, and tells nobody; false if more may start there that
+    /// waits for others.
+    fn send_alone(&mut self, link: u32) -> bool {
+        let at = &self.links[link as usize];
+        let Some(outside) = &self.outside else { return false };
+        if outside.wires[link as usize].held == 0 || !at.due.is_behind() || !self.may_rest(link) {
+            return false;
+        }
+        let all = self.send_quietly(link);
+        let at = &self.links[link as usize];
+        // They hear of it when the packet goes on.
+        for other in [at.input.output(), at.output.holder()] {
+            if let Some(other) = self.links.get_mut(other as usize) {
+                other.due.leave_behind();
+            }
+        }
+        all
+    }
+
+    /// Whether a link that could send on need not do so yet: its packet streams to its terminal, other links of it are
+    /// held, or the link itself soon, and until the first of them is looked at the end cannot leave the source. So nobody
+    /// sees what it does.
+    pub(super) fn may_rest(&self, link: u32) -> bool {
+        let Some(outside) = &self.outside else { return false };
+        let at = &self.links[link as usize];
+        let mut next = at.wire.horizon();
+        if at.may_send_many(self.kind(at), next) {
+            next = Time::MAX;
+        }
+        let mut sees = |at: u32| {
+            if outside.wires[at as usize].held > 0 {
+                next = next.min(self.links[at as usize].wire.horizon());
+            }
+        };
+        let mut to = link;
+        while self.links[to as usize].sends_newest() && self.sends_head(to) {
+            to = self.links[to as usize].input.output();
+            sees(to);
+        }
+        let at = &self.links[to as usize];
+        if !at.sends_newest() || !at.leads_to_terminal() {
+            return false;
+        }
+        let mut from = link;
+        while self.links[from as usize].output.holder() != NONE {
+            let holder = self.links[from as usize].output.holder();
+            let has_sent_end = self.links[holder as usize].sending() != self.links[holder as usize].head();
+            if has_sent_end || !self.links[from as usize].sends_newest() {
+                return false;
+            }
+            from = holder;
+            sees(from);
+        }
+        let at = &self.links[from as usize];
+        let kind = self.kind(at);
+        if next == Time::MAX || !kind.from_terminal || at.has_sent_all() {
+            return false;
+        }
+        let rest = at.worm(at.sending(), &self.crowd).end - at.wire.known();
+        next < at.wire.free() + Time::from(rest.0 - 1) * Time::from(kind.character)
     }
 
     /// Sends a code that waits for a wire; returns when that is free again.

@@ -24,7 +24,7 @@
 //! | codes: made, arrived, passed on; sent | `links::codes`: `make`, `arrive`, `pass`; [`horizon`]: `send_code` | `code.rs`: `make_code`, `code_arrives`, `code_ready`, `start_code` |
 //! | time-outs | [`watchdog`]: whether there might be one | `fault.rs`: `moves`, `watch` |
 //! | down, up; stuck | [`outages`]: `go_down`, `go_up`, where nothing is lost; [`horizon`]: `stop` | `fault.rs`: `go_down`, `go_up`; `wire.rs`: `stop` |
-//! | horizon | [`horizon`]: `Outside::horizon`, `hold`, `look`; of codes `Paths::next` | `wire.rs`: `stop` |
+//! | horizon | [`horizon`]: `Outside::horizon`, `hold`, `look`, `resume`; of codes `Paths::next` | `wire.rs`: `stop` |
 //!
 //! # Files
 //!
@@ -41,7 +41,7 @@
 //! | [`burst`] | how far a link can send: reads only | |
 //! | [`transmit`] | the one step that sends, and notifies the links that depend on it | |
 //! | [`demand`] | long packets on links that nobody looks at: left behind, and later caught up in one step; their links in order (`chain`), and what limits each (`part`) | |
-//! | [`due`] | whether a link sends in the current event, or was left behind | `wake` by [`transmit`], [`packet_path`] and [`whole`]; `set_woken` by these and [`fast`]; `leave_behind` by [`demand`]; `catch_up` by [`demand`] and [`worm`] |
+//! | [`due`] | whether a link sends in the current event, or was left behind | `wake` by [`transmit`], [`packet_path`] and [`whole`]; `set_woken` by these and [`fast`]; `leave_behind` by [`demand`] and [`horizon`]; `catch_up` by [`demand`] and [`worm`] |
 //! | [`fast`] | limits that are proved not to apply, each with its equation and its fall-back | |
 //! | [`stream`] | packets that stream to their terminals: their ends on all links at once, where these do not catch up in one step | |
 //! | [`rounds`] | the same over long cables, where no run is long: character by character in one loop | |
@@ -52,7 +52,7 @@
 //! | [`packet_path`] | a packet at its dispatch, request, grant, departure, delivery | |
 //! | [`heads`] | the first characters of packets at terminals, for programs | `tell_begun` by [`packet_path`], [`transmit`] and [`whole`] |
 //! | [`allocation`], [`arbiter`], [`routes`] | the groups and the heads that wait for them; which link a head gets; the group of each class | `enqueue`, `touch`, `begin`, `take_first`, `serve`, `release` by [`arbiter`]; `close`, `open` by [`outages`]; `look_up`, `draw`, `granted`, `hold`, `unhold` by [`packet_path`]; `announce` by both |
-//! | [`horizon`] | what acts on wires from outside; nothing is computed beyond it | `hold` by [`transmit`]; `renew_horizon` by [`stream`]; `stop` and `happens_outside` by `run` |
+//! | [`horizon`] | what acts on wires from outside; nothing is computed beyond it | `hold` by [`transmit`]; `renew_horizon` by [`packet_path`] and [`stream`]; `stop` and `happens_outside` by `run` |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened | `fail` by [`horizon`] |
 //! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`] and [`fast`], `sent` by all that send, `bind` by [`departures`], `has_left_source` by [`demand`] |
 //! | [`sent`] | counts of a link for the table of links | `add` by [`worm`], `is_interrupted` by [`horizon`]; cleared by [`state`] |
@@ -75,7 +75,7 @@
 //! * A link that could send beyond the horizon of its wire is held: it is looked at when that is reached.
 //! * Credit is taken by quanta, in order. `Credit::next_quantum` is the character that has to leave for the next
 //!   quantum; the credit of departed packets is stored there too.
-//! * Between two events no link can send more, unless it was left behind ([`demand`]). Within an event, a link that can
+//! * Between two events no link can send more, unless it was left behind ([`demand`]) or rests ([`horizon`]). Within an event, a link that can
 //!   is in the list `Network::work`, or is the next to send. [`standstill()`] searches for links that violate this.
 //! * Supply never waits for a place or for the crossbar at a switch that is not stepwise: there a full buffer takes at
 //!   least as long to send as the path to the wire, and the crossbar is no slower than a character. Both only delay

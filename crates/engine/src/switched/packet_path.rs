@@ -151,6 +151,10 @@ impl Network {
     /// Grants an output to the head packet of an input link, in this tick.
     #[inline(always)]
     pub(super) fn grant<const PACED: bool>(&mut self, input: u32, output: u32, now: Time) {
+        if self.next_outside() < Time::MAX && self.links[output as usize].wire.horizon() <= now {
+            cold_path();
+            self.renew_horizon(output);
+        }
         let at = &self.links[input as usize];
         let is_long = || {
             let &Worm { first, end, .. } = at.worm(at.head(), &self.crowd);

@@ -129,7 +129,8 @@ impl Network {
             stop = earlier(stop, self.passing(holder).known() - at.output.shift());
         }
         let has_credit = at.credit.characters() > 0 || at.credit.is_kept() || self.has_credit(link);
-        ahead(stop, known) > 0 && has_credit && !(self.leaves_behind && self.is_left_behind(link))
+        let rests = || self.leaves_behind && (self.is_left_behind(link) || self.may_rest(link));
+        ahead(stop, known) > 0 && has_credit && !rests()
     }
 
     /// Returns when a head requests its output, if enough of it has been sent.

@@ -15,6 +15,8 @@
 //! * `u` never waits for credit, if `l` sends whatever comes, the first missing quantum is in time for a wire of `u` that
 //!   sends all the time, and `b` characters last on `u` as long. If `l` is slower, again up to the end.
 //!
+//! A packet that has left its source, or more links, streams in the same way from its rear on: what comes there is known.
+//!
 //! * Equation: `S(m) = max(wire, credit)` before the limiting link, `S(m) = max(wire, supply)` after it.
 //! * Conditions: the first of these two holds for all links before the limiting one, the second one for those after it;
 //!   all are plain, none has stored credit, and credit for deleted headers is in time. Nothing is sent that depends
@@ -26,16 +28,18 @@
 
 use std::num::Wrapping;
 
+use super::burst::Supply;
 use super::departures::Places;
 use super::link::{Kind, Link};
 use super::queue::{Run, follow};
 use super::state::Network;
 use super::timeline::{Number, ahead};
+use crate::fabric::NONE;
 use crate::kernel::Time;
 
 /// Minimum number of characters; shorter packets mostly fit into the buffers of their links.
 const MANY: i32 = 128;
-/// The same over long cables.
+/// The same over long cables, and for a packet that was interrupted.
 const FEW: i32 = 24;
 
 /// Characters that a link sends next, on the credit that it then has.
@@ -64,6 +68,14 @@ impl Network {
         }
     }
 
+    /// The same for a packet of which links were held.
+    pub(super) fn stream_on(&mut self, link: u32) {
+        let at = &self.links[link as usize];
+        if !at.has_sent_all() && ahead(at.output.granted(), at.wire.known()) >= FEW {
+            self.stream_rest(link);
+        }
+    }
+
     #[cold]
     fn stream_rest(&mut self, link: u32) {
         let mut parts = std::mem::take(&mut self.parts);
@@ -76,7 +88,10 @@ impl Network {
             self.set_untils(&mut parts);
             let (at, until) = (&self.links[parts[limit].0 as usize], parts[limit].1);
             if at.may_send_many(self.kind(at), until) {
-                self.send_rest(parts[limit], false, false);
+                // What comes to the rear of a packet that has left its source is known, but not always in time.
+                let is_rear = limit + 1 == parts.len();
+                let comes = is_rear && self.links[parts[limit].0 as usize].output.holder() != NONE;
+                self.send_rest(parts[limit], comes, false);
                 for &part in parts[..limit].iter().rev() {
                     self.send_rest(part, true, false);
                 }
@@ -98,6 +113,10 @@ impl Network {
         }
         for &(link, _) in &parts[1..] {
             self.try_left(link);
+        }
+        let before = parts.last().map_or(NONE, |rear| self.links[rear.0 as usize].output.holder());
+        if before != NONE {
+            self.vacated(before);
         }
     }
 
@@ -125,9 +144,14 @@ impl Network {
             self.renew_horizon(at);
             let to = &self.links[at as usize];
             parts.push((at, to.wire.horizon()));
-            let Some(from) = self.links.get(to.output.holder() as usize) else {
-                return self.kind(to).from_terminal.then_some(limit);
-            };
+            let Some(from) = self.links.get(to.output.holder() as usize) else { return Some(limit) };
+            if ahead(from.wire.known(), to.output.end()) >= 0 {
+                let supply =
+                    Supply { line: from.wire.starts(), shift: to.output.shift(), way: to.output.way() };
+                let rest = (to.output.granted() - to.wire.known()).0;
+                let may = limit + 1 == parts.len() || supply.in_time(self.kind(to), to.wire.free(), rest);
+                return may.then_some(limit);
+            }
             let pair = self.pair(from, to)?;
             if limit + 1 == parts.len() && pair.is_drained() {
                 limit += 1;
@@ -315,7 +339,7 @@ impl Pair {
 impl Link {
     /// Whether many more characters take less time at its pace than there is before a tick.
     #[inline(always)]
-    fn may_send_many(&self, kind: &Kind, until: Time) -> bool {
+    pub(super) fn may_send_many(&self, kind: &Kind, until: Time) -> bool {
         until == Time::MAX || until - self.wire.free() > Time::from(MANY) * Time::from(kind.character)
     }
 

@@ -89,6 +89,30 @@ impl Network {
         }
     }
 
+    /// Sends on a link, burst by burst, what starts before its horizon, and notifies nobody; false if it may be more when
+    /// others have sent. The end of a packet is not sent.
+    pub(super) fn send_quietly(&mut self, link: u32) -> bool {
+        loop {
+            if !self.links[link as usize].wire.has_room() {
+                self.make_room(link);
+            }
+            let worm = self.sending(link);
+            let at = &mut self.links[link as usize];
+            if at.credit.is_kept() {
+                at.use_kept_credit(&self.kinds[at.kind as usize], worm.time, worm.end);
+            }
+            let view = self.view::<true, ANY>(link, &worm);
+            let burst = view.burst::<ANY>().expect("a case that always applies");
+            if burst.last {
+                return false;
+            }
+            self.store::<true, ANY>(link, &worm, &burst);
+            if burst.run.count == 0 || !burst.again {
+                return burst.held;
+            }
+        }
+    }
+
     /// Sends on a link, in a case that was determined in advance; does nothing if the case does not apply. The
     /// crossbars of all switches are faster than any link unless `PACED`.
     #[inline(always)]

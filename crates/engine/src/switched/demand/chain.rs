@@ -163,7 +163,7 @@ impl Network {
     }
 
     /// Whether the packet that was granted a link last has itself been granted the next one.
-    pub(super) fn sends_head(&self, link: u32) -> bool {
+    pub(in super::super) fn sends_head(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
         at.input.output() != NONE && at.head() == at.tail()
     }

@@ -15,7 +15,7 @@ use std::collections::BinaryHeap;
 
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
-use crate::links::codes::{CodeEvent, Codes};
+use crate::links::codes::{Codes, Place};
 
 /// The shortest ways of codes.
 #[derive(Clone, Debug)]
@@ -65,16 +65,14 @@ impl Paths {
             return next;
         }
         let through = Time::from(fabric.switch_code_ticks[switch as usize] - fabric.code_jitter_ticks);
-        codes.for_acceptable(switch, now, |time, accepted, event| {
-            let earliest = match event {
-                CodeEvent::Arrive { link: on, .. } if fabric.link_target[on as usize] == switch => time,
-                CodeEvent::Arrive { link: on, .. } => {
+        codes.for_acceptable(switch, now, |time, accepted, place| {
+            let earliest = match place {
+                Place::OnWire(on) if fabric.link_target[on as usize] == switch => time,
+                Place::OnWire(on) => {
                     let arrived = Time::from(fabric.link_code_arrival_ticks[on as usize]);
                     self.onward(time - arrived, on, time + self.nearest, least - through)
                 }
-                CodeEvent::Ready { link: on, .. } => {
-                    self.onward(time, on, time + self.nearest, least - through)
-                }
+                Place::Before(on) => self.onward(time, on, time + self.nearest, least - through),
             };
             next = next.min(earliest.max(accepted) + through);
         });
