@@ -191,6 +191,23 @@ def test_what_limits_a_link_is_named(changed: dict[str, Any], length: str, rate:
     assert limited_by == limit
 
 
+def test_several_senders_fill_a_link_with_small_buffers_better_than_one() -> None:
+    """One packet of 10 flits after the other waits for credit by fours; those of two inputs wait less."""
+    tech = {"preset": "generic", "crossbar": "link-rate", "router_cycles": 1, "link_cycles": 2}
+    tech |= {"credit_quantum_flits": 4, "input_buffer_flits": 6, "output_buffer_flits": 1}
+    bounds = []
+    for senders in (1, 2, 3):
+        grid = {"kind": "grid", "shape": [2], "terminals_per_switch": senders}
+        shift = {"pattern": {"kind": "shift", "by": senders}, "length": "78 B"}
+        scenario = of(grid, tech, shift)
+        _, bound, limited_by = told(scenario)
+        assert limited_by == "buffer"
+        accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
+        assert accepted == pytest.approx(bound, rel=1e-3)
+        bounds.append(bound)
+    assert bounds == pytest.approx([9750, 10_064, 10_064], rel=1e-3)
+
+
 def test_the_lengths_of_a_list_are_tried(tmp_path: Path) -> None:
     """Packets of 125 and twice 8 flits and those of the other sender have a cycle between two."""
     listed = tmp_path / "list.csv"

@@ -126,9 +126,11 @@ def limits(compiled: Compiled, most: float) -> NDArray[np.float64]:
         if sending.any() and carried.share < 1:
             first = _first_hop(compiled, routes, carried, most)
             found[out[sending]] = np.minimum(found[out], first)[sending]
-        if carried.limited_by == "buffer" and routes.technology.lanes == 1:
-            between = np.setdiff1d(links, out)
-            found[between] = carried.share
+        between = np.setdiff1d(links, out)
+        if carried.limited_by == "buffer" and routes.technology.lanes == 1 and len(between):
+            # Packets of several senders follow each other sooner than those of one.
+            shared, _ = _of_line(json.dumps(_line(compiled, own, senders=2)))
+            found[between] = max(carried.share, shared)
     return found
 
 
@@ -255,12 +257,13 @@ def _longest(compiled: Compiled) -> dict[str, str]:
     return {"cable_length": f"{float(np.nanmax(lengths)):.15g} m"}
 
 
-def _line(compiled: Compiled, own: dict[str, str], length: Any = None) -> dict[str, Any]:
+def _line(compiled: Compiled, own: dict[str, str], length: Any = None, senders: int = 1) -> dict[str, Any]:
     """Describe two terminals at a switch each, with the technology and the lengths of a scenario, or another
     length, and with settings of its own.
 
     Between switches packets can follow each other more slowly, so a network of one switch has one. There are
-    as many cables as a packet can choose from: over these, packets to one terminal spread.
+    as many cables as a packet can choose from: over these, packets to one terminal spread. Several senders
+    at each switch share one.
     """
     written = compiled.scenario.resolved
     without = {"preset_file", *FAULT_SETTINGS, *CODE_SETTINGS}
@@ -276,11 +279,15 @@ def _line(compiled: Compiled, own: dict[str, str], length: Any = None) -> dict[s
             "topology": {
                 "kind": "grid",
                 "shape": shape,
-                "terminals_per_switch": 2 // shape[0],
-                "links_per_edge": choices,
+                "terminals_per_switch": senders * (2 // shape[0]),
+                "links_per_edge": choices if senders == 1 else 1,
             },
             "technology": technology,
-            "traffic": {"pattern": {"kind": "shift", "by": 1}, "arrivals": "backlog", "length": length},
+            "traffic": {
+                "pattern": {"kind": "shift", "by": senders},
+                "arrivals": "backlog",
+                "length": length,
+            },
         }
     raise ValueError("packets without payload")
 
@@ -294,7 +301,7 @@ def _tried_bytes(compiled: Compiled) -> int:
 
 
 def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
-    """Return the part of the wire's rate that packets of the path's first terminal reach."""
+    """Return the part of the wire's rate that packets of the first switch, or the first terminal, reach."""
     arrays = {**path.arrays, **changed}
     tech = path.technology
     longest = int(max(arrays["length_max"].max(), arrays["length_values"].max(initial=0)))
@@ -310,7 +317,7 @@ def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
     while not simulation.advance(1 << 16):
         pass
     found = simulation.result()
-    own = np.asarray(found["trace_target"]) == 1
+    own = np.asarray(found["trace_target"]) >= path.graph.terminals // 2
     names = ("trace_delivered_ticks", "trace_length")
     delivered, length = (np.asarray(found[name], np.int64)[own][packets // 4 :] for name in names)
     if len(delivered) < 3 or delivered[-1] == delivered[0]:
