@@ -381,6 +381,12 @@ def test_what_is_wrong_is_told(name: str, tmp_path: Path) -> None:
     assert message.splitlines()[1].startswith("  = ")
 
 
+def test_a_whole_round_is_not_taken_for_half_of_one(tmp_path: Path) -> None:
+    (tmp_path / "rtt.csv").write_text("bytes,rtt_us\n8,3\n", encoding="utf-8")
+    with pytest.raises(FitError, match="half of a round trip, so halve its times"):
+        imports.read(tmp_path / "rtt.csv")
+
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 TABLE = DOCS / "generated" / "event-building-xc40.csv"
 PAGE = DOCS / "background" / "event-building-xc40.md"

@@ -188,6 +188,8 @@ def _columns(path: Path, line: int, names: list[str]) -> None:
         wrong = next(iter(unread or others), names[0])
         near = units.nearest(wrong, known)
         hint = f'is "{near}" meant? ' if near else ""
+        if wrong.lower().startswith(("round", "rtt", "ping")):
+            hint = "half_round_us is half of a round trip, so halve its times; "
         raise FitError(
             f'{path}:{line}: not a table of measured values: column "{wrong[:40]}"\n  = {hint}columns are '
             "bytes and, each with its unit, half_round_us, send_us, receive_us, gap_us, turn_us; or the "
