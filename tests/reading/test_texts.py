@@ -301,5 +301,5 @@ def test_any_text_survives() -> None:
 
 def test_a_scenario_that_is_imported_keeps_any_name() -> None:
     name = "a \x7f file"
-    found = Packets(rows=io.BytesIO(), packets=1, terminals=2, last=3).files(name)["scenario.toml"]
+    found = Packets(rows=io.BytesIO(), packets=1, terminals=2, last=3, flits=1).files(name)["scenario.toml"]
     assert tomllib.loads("".join(found))["name"] == name
