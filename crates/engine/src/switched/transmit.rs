@@ -75,18 +75,24 @@ impl Network {
             if self.links[link as usize].has_sent_all() {
                 return self.has_nothing(link);
             }
-            let worm = self.sending(link);
-            let at = &mut self.links[link as usize];
-            if at.credit.is_kept() {
-                at.use_kept_credit(&self.kinds[at.kind as usize], worm.time, worm.end);
-            }
-            let view = self.view::<true, ANY>(link, &worm);
-            let burst = view.burst::<ANY>().expect("a case that always applies");
+            let (worm, burst) = self.next_burst(link);
             self.store::<true, ANY>(link, &worm, &burst);
             if burst.run.count == 0 || !burst.again {
                 return self.take_effect::<true, ANY>(link, &burst, before);
             }
         }
+    }
+
+    /// Returns the packet that a link sends, and the next burst of it, in any case.
+    #[inline(always)]
+    fn next_burst(&mut self, link: u32) -> (Sending, Burst) {
+        let worm = self.sending(link);
+        let at = &mut self.links[link as usize];
+        if at.credit.is_kept() {
+            at.use_kept_credit(&self.kinds[at.kind as usize], worm.time, worm.end);
+        }
+        let burst = self.view::<true, ANY>(link, &worm).burst::<ANY>();
+        (worm, burst.expect("a case that always applies"))
     }
 
     /// Sends on a link, burst by burst, what starts before its horizon, and notifies nobody; false if it may be more when
@@ -96,13 +102,7 @@ impl Network {
             if !self.links[link as usize].wire.has_room() {
                 self.make_room(link);
             }
-            let worm = self.sending(link);
-            let at = &mut self.links[link as usize];
-            if at.credit.is_kept() {
-                at.use_kept_credit(&self.kinds[at.kind as usize], worm.time, worm.end);
-            }
-            let view = self.view::<true, ANY>(link, &worm);
-            let burst = view.burst::<ANY>().expect("a case that always applies");
+            let (worm, burst) = self.next_burst(link);
             if burst.last {
                 return false;
             }
