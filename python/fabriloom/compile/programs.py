@@ -96,20 +96,20 @@ _COLUMNS = ("cost_send_ticks", "cost_receive_ticks", "cost_packet_ticks", "cost_
 _PS_PER_NS = 1000
 
 
-def _rows(scenario: Scenario) -> list[Any]:
-    """Return the rows of the scenario, checked. Raises ScenarioError."""
+def _rows(scenario: Scenario) -> list[dict[str, Any]]:
+    """Return the rows of ``by_size``, checked. Raises ScenarioError."""
     rows = (scenario.protocol and scenario.protocol.by_size) or []
     for at, (first, second) in enumerate(itertools.pairwise(rows), 1):
         if second.message_bytes <= first.message_bytes:
             message = f"{second.message_bytes} B is not more than the {first.message_bytes} B before it"
             path = ("protocol", "by_size", at, "message")
             raise scenario.error(message, path, "write the sizes in rising order, each once")
-    return rows
+    return [row.model_dump() for row in rows]
 
 
 def by_size(scenario: Scenario, sent: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
     """Return the sizes that are sent, and for each the times of :data:`host.BY_SIZE`, rounded to whole ns."""
-    rows = [row.model_dump() for row in _rows(scenario)]
+    rows = _rows(scenario)
     sizes = sent if rows else np.zeros(0, np.int64)
     times = []
     for name in host.BY_SIZE:
@@ -308,7 +308,7 @@ class Messages:
         Infinite where nothing is sent or taken. Programs without an end may leave messages where they are:
         then only what a terminal takes between its own sends, in one stream, holds these back.
         """
-        found, rows = self.programs, [row.model_dump() for row in _rows(self.scenario)]
+        found, rows = self.programs, _rows(self.scenario)
         source, target, size, count = found.demand()
         number, chars = self._cut(arrays, size)
         names = len(found.terminal_names)
