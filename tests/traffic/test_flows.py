@@ -335,6 +335,17 @@ def test_a_link_without_data_the_other_way_carries_what_check_says() -> None:
     assert 19.5 < run(rated).summary["accepted_mbytes_per_s"] < bound
 
 
+def test_flows_that_are_sent_once_count_with_all_their_packets() -> None:
+    """A thousand packets of 1 kB between two terminals, and short single ones of two others to a third."""
+    flows = [flow(source=0, target=1, length="1000 B", count=1000)]
+    flows += [flow(source=one, target=4, length="100 B", count=1) for one in (2, 3)]
+    found = scenario({"pattern": {"kind": "flows", "flows": flows}}, technology={"preset": "ethernet-100g"})
+    seen = inspect(found)
+    assert seen["link"]["mean_packet_bytes"] == pytest.approx((1000 * 1000 + 200) / 1002)
+    carried = run(found).summary["accepted_mbytes_per_s"]
+    assert 0.97 < carried / seen["demanded"]["accepted_mbytes_per_s_bound"] < 1
+
+
 def test_planes_and_failures_count_bytes_and_not_packets(tmp_path: Path) -> None:
     """Of 9 MB/s, 8 go to one terminal in long packets, and 1 in short ones, which are as many, to another."""
     flows = [

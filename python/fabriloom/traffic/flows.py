@@ -101,6 +101,7 @@ def flows(
     found = required(found, targets, pattern)
     scale = Fraction(str(settings.get("scale") or 1))
     kept = [flow for flow in found if sending[flow.source]]
+    kept = _together(kept)
     kept.sort(key=lambda flow: flow.source)
     _check_grains(kept, scale * technology.grain_ps)
     queue = places(settings)
@@ -108,6 +109,13 @@ def flows(
         message = "a source that refuses packets has no shaper: there they wait"
         raise TrafficError(message, "source_queue", "remove source_queue, or the shapers of its flows")
     return _columns(kept, targets, float(technology.grain_ps), float(scale), queue)
+
+
+def _together(found: list[Flow]) -> list[Flow]:
+    """Give flows whose packets are all created at once one interval, so that more packets are more load."""
+    once = {id(flow) for flow in found if flow.packets == flow.count}
+    longest = max((flow.interval_ps for flow in found if id(flow) in once), default=Fraction(0))
+    return [replace(flow, interval_ps=longest) if id(flow) in once else flow for flow in found]
 
 
 def _columns(found: list[Flow], terminals: Targets, real_ps: float, scale: float, queue: int) -> Columns:
@@ -272,7 +280,7 @@ class _Maker:
         """Return the kind of arrivals, the phase and the interval."""
         period, rate, count = given["period"], given["rate"], given["count"]
         if period is None and rate is None and count is not None and given["packets"] is None:
-            # Loads are made of the interval: what all of them take on a link.
+            # Loads are made of the interval: at least what all of them take on a link, see _together.
             packet_ps = self.technology.mean_packet_ps(self.technology.payload_chars(length_bytes))
             return ARRIVAL.CONSTANT, given["phase"] or 0, Fraction(count * packet_ps)
         if (period is None) == (rate is None):
