@@ -98,6 +98,39 @@ def test_a_host_that_takes_messages_slowly_is_the_bound(
     assert 0.99 < carried / bound["accepted_mbytes_per_s_bound"] <= 1
 
 
+@pytest.mark.parametrize("acknowledge_from", ["end", "head"])
+@pytest.mark.parametrize(
+    "windows",
+    [
+        {"packets_per_channel": 1},
+        {"packets_per_channel": 2, "resume_time": "2 us"},
+        {"packets_at_once": 3, "ack_time": "5 us"},
+        {"messages_at_once": 1, "send_time": "1 us"},
+    ],
+)
+def test_the_windows_of_a_protocol_are_the_bound(windows: dict[str, Any], acknowledge_from: str) -> None:
+    """A place is free when the acknowledgement of its packet is back, a slot when that of the last is."""
+    program = {"kind": "fixed-pairs", "size": "200 B", "rounds": 200}
+    protocol = {"preset": "raw", "packet": "64 B", "acknowledge": "packet", **windows}
+    protocol |= {"acknowledge_from": acknowledge_from}
+    for preset in ("ethernet-10g", "infiniband-4x-edr"):
+        technology = {"preset": preset, "cable_length": "100 m"}
+        found = inspect(scenario(program, technology=technology, protocol=protocol))
+        assert found["link"]["limited_by"] == "window"
+        carried = results(program, technology=technology, protocol=protocol).summary["messages"]
+        bound = found["channel_load"]["accepted_mbytes_per_s_bound"]
+        assert 0.94 < carried["mbytes_per_s"] / bound <= 1.001, preset
+
+
+def test_one_way_links_without_flow_control_are_faster_than_a_path_of_both_ways() -> None:
+    """Packets that follow each other by a router of SpaceWire, with acknowledgements alone the other way."""
+    program = {"kind": "fixed-pairs", "sources": [0], "targets": [1], "size": "200 B", "rounds": 200}
+    sections = {"technology": {"preset": "spacewire-200"}, "protocol": {"preset": "raw", "packet": "256 B"}}
+    bound = inspect(scenario(program, **sections))["channel_load"]["accepted_mbytes_per_s_bound"]
+    carried = results(program, **sections).summary["messages"]["mbytes_per_s"]
+    assert 0.97 < carried / bound <= 1
+
+
 def test_answers_between_sends_are_counted_where_both_go_on_for_ever() -> None:
     """A round of one terminal is a send and a receive of 5 us; of two streams neither waits for the other."""
     answers = {"terminal": 1, "do": ["repeat", "receive 0", "send 0 1000 B", "end"]}

@@ -23,6 +23,7 @@ from fabriloom.report import plot
 from fabriloom.report.page import plus_minus
 from fabriloom.routing import RoutingError
 from fabriloom.scenario import ScenarioError
+from fabriloom.studies.kinds import inspection_of
 from fabriloom.studies.zero_load import zero_load_latency
 from fabriloom.technology import TechnologyError
 from fabriloom.topology import GraphError
@@ -190,7 +191,8 @@ def test_no_link_is_idle_while_a_packet_waits_that_has_room_ahead(seeds: Seeds) 
             continue
         short = {**written["traffic"], "length": {"kind": "fixed", "value": "1 B"}}
         try:
-            head_ns = zero_load_latency(compile(Scenario.from_dict({**written, "traffic": short})))["max"]
+            tried = compile(Scenario.from_dict({**written, "traffic": short}))
+            head_ns = zero_load_latency(inspection_of(tried))["max"]
             results = laws.ran(written, 4 * one.duration_ps, HOPS)
         except laws.REFUSED:
             continue

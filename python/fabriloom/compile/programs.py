@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -146,6 +146,20 @@ _MOST_AROUND_BYTES = 32
 """The bytes that a packet of a SpaceWire protocol has around its data."""
 _MOST_BYTE_TICKS = 10**9
 _TIMES = ("send", "receive", "packet", "bus_packet", "send_gap", "receive_gap", "ack", "resume", "check")
+
+
+MOST_PAIRS, MOST_LENGTHS = 4096, 4
+"""Most pairs of terminals whose windows are looked at, and most lengths of their packets."""
+Latencies = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.float64]]
+"""Latencies of pairs of terminals, for packets of some bytes."""
+
+
+def _part(wire_ps: NDArray[Any], terminal: NDArray[np.int64], busy_ps: NDArray[Any]) -> NDArray[np.float64]:
+    """Return, per terminal, how long links need for its messages over how long it is busy with them."""
+    names = len(busy_ps)
+    carried_ps = np.bincount(terminal, wire_ps, names)
+    limited = (busy_ps > 0) & (carried_ps > 0)
+    return np.divide(carried_ps, busy_ps, out=np.full(names, np.inf), where=limited)
 
 
 class Messages:
@@ -320,14 +334,44 @@ class Messages:
         several = self.routes.graph.several
         ports = 1 if several is None else np.bincount(several.terminal, minlength=names)
         busy_ps = host.busy_ps({**self.protocol, "by_size": rows}, *ends, found.streams, ports)
-        tech, limits = self.routes.technology, []
+        wire_ps = self._wire_ps(number, chars) * count
+        sends, takes = (_part(wire_ps, ends, busy_ps) for ends in (source, target))
+        return sends, takes if found.ends else np.full(names, np.inf)
+
+    def of_windows(self, arrays: Arrays, latency_ps: Latencies) -> NDArray[np.float64]:
+        """Return, per terminal, the part of the technology's rate that its windows let it send at most.
+
+        Infinite where none holds it. ``latency_ps``: what packets take through an otherwise empty network.
+        """
+        source, target, size, count = self.programs.demand()
+        names, protocol = len(self.programs.terminal_names), self.protocol
+        pairs, pair = np.unique(source * names + target, return_inverse=True)
+        held = host.holds(protocol) and self.routes.graph.several is None
+        if not held or not 0 < len(pairs) <= MOST_PAIRS:
+            return np.full(names, np.inf)
+        ends, tech = (pairs // names, pairs % names), self.routes.technology
+        back_ps = protocol["ack_time_ps"] + protocol["resume_time_ps"] + latency_ps(ends[1], ends[0], 0)
+        payload, number = self._packets(arrays, size)
+        if protocol["acknowledge_from"] == "head":
+            own_ps = float(tech.mean_packet_ps(tech.payload_chars(0)))
+            loops_ps = np.tile((back_ps + latency_ps(*ends, 0) - own_ps)[pair], (2, 1))
+        else:
+            lengths, place = np.unique(payload, return_inverse=True)
+            # Of many lengths the shortest stands for all that are shorter than the longest.
+            tried = lengths if len(lengths) <= MOST_LENGTHS else lengths[[0, -1]]
+            way_ps = np.array([latency_ps(*ends, length) for length in tried.tolist()])
+            as_long = np.searchsorted(tried, lengths, "right") - 1
+            loops_ps = (way_ps + back_ps)[as_long[place.reshape(payload.shape)], pair]
+        targets = np.bincount(ends[0], minlength=names)
+        protocol = {**protocol, "by_size": _rows(self.scenario)}
+        held_ps = host.held_ps(protocol, source, count, number, loops_ps, targets)
+        return _part(self._wire_ps(*self._cut(arrays, size)) * count, source, held_ps)
+
+    def _wire_ps(self, number: NDArray[np.int64], chars: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return how long the packets of each message take on a link."""
+        tech = self.routes.technology
         apiece_ps = tech.mean_packet_ps(0)
-        wire_ps = number.sum(axis=0) * apiece_ps + chars * (tech.mean_packet_ps(1) - apiece_ps)
-        for terminal in (source, target):
-            carried_ps = np.bincount(terminal, wire_ps * count, names)
-            limited = (busy_ps > 0) & (carried_ps > 0)
-            limits.append(np.divide(carried_ps, busy_ps, out=np.full(names, np.inf), where=limited))
-        return limits[0], limits[1] if found.ends else np.full(names, np.inf)
+        return number.sum(axis=0) * apiece_ps + chars * (tech.mean_packet_ps(1) - apiece_ps)
 
     def lengths(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
         """Return the payloads of packets in bytes, and which part of all packets has each."""

@@ -348,10 +348,11 @@ def _quick(requirements: Requirements, looked: Looked, compiled: Compiled) -> No
     """Check the latency of packets in an empty network."""
     if compiled.programs is not None:
         return
-    asked, found = requirements.require, zero_load_latency(compiled)
+    asked, kind = requirements.require, inspection_of(compiled)
+    found = zero_load_latency(kind)
     looked.facts["zero_load_ns"] = found["mean"]
     if (short := _needed_bytes(compiled, float(asked.percentile))) < found["length_bytes"]:
-        found = zero_load_latency(compiled, short)
+        found = zero_load_latency(kind, short)
     least_ns = found["min"]  # which pairs are far apart and talk is not known here
     if asked.latency_ps is None or least_ns is None or least_ns * 1000 <= asked.latency_ps:
         return

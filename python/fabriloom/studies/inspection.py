@@ -54,7 +54,7 @@ def inspect(scenario: Scenario | Compiled, pairings: int = 0) -> dict[str, Any]:
         **_demanded(compiled),
         **_slower(compiled),
         **({"effective_bisection": kind.effective_bisection(pairings)} if pairings else {}),
-        "zero_load_latency_ns": zero_load_latency(compiled),
+        "zero_load_latency_ns": zero_load_latency(kind),
         "deadlock": {
             "free": found.free,
             "cycle": found.cycle,

@@ -10,7 +10,6 @@ from .. import _native
 from ..codes import ARRIVAL, LENGTH, TARGET, number
 from ..compile import Compiled
 from ..compile.several import port_pairs, reached
-from .kinds import inspection_of
 from .port_loads import spread_evenly
 
 SOURCES = 16
@@ -21,8 +20,10 @@ Packets = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Sources, targets and payload characters of packets."""
 
 
-def zero_load_latency(compiled: Compiled, length_bytes: int | None = None) -> dict[str, Any]:
+def zero_load_latency(inspection: Any, length_bytes: int | None = None) -> dict[str, Any]:
     """Return shortest, mean and longest network latency of single packets in ns, over pairs of terminals.
+
+    ``inspection``: of a network, as ``inspection_of`` returns it.
 
     Packets have the given length, or the longest of the scenario. If each sender has one destination, the
     pairs are up to 1024 of these; if the traffic is given as flows, those of up to 1024 flows, each with its
@@ -32,20 +33,19 @@ def zero_load_latency(compiled: Compiled, length_bytes: int | None = None) -> di
     its rule of choice can take, and its value is their mean. Where packets go over switches that they draw, a
     pair has further ones, up to 1024 in all.
     """
-    if compiled.technology.flow_control == "matched":
-        compiled = compiled.beside(np.zeros(compiled.graph.links, np.int64))  # no packet comes the other way
+    compiled = _alone(inspection.compiled)
     graph, arrays = compiled.graph, compiled.arrays
     unknown = {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
     if graph.terminals < 2:
         return unknown
-    kind, usual = inspection_of(compiled), _longest(arrays) if length_bytes is None else length_bytes
-    source, target, length = _flows(arrays) or _partners(arrays, usual) or _pairs(kind, usual)
+    usual = _longest(arrays) if length_bytes is None else length_bytes
+    source, target, length = _flows(arrays) or _partners(arrays, usual) or _pairs(inspection, usual)
     known = reached(compiled.routes, source, target)
     source, target, length = source[known], target[known], length[known]
     if not len(source):
         return unknown
     longest = int(length.max())
-    apart = kind.apart_ticks(compiled.technology.payload_chars(longest))
+    apart = inspection.apart_ticks(compiled.technology.payload_chars(longest))
     ways = _ways(compiled, source, target)
     source_of, target_of, length_of = (np.repeat(column, ways) for column in (source, target, length))
     latency, packet = _run(arrays, source_of, target_of, length_of, apart)
@@ -57,6 +57,26 @@ def zero_load_latency(compiled: Compiled, length_bytes: int | None = None) -> di
         "pairs": len(source),
         "length_bytes": longest,
     }
+
+
+def of_pairs_ps(
+    compiled: Compiled, apart: int, source: np.ndarray, target: np.ndarray, length_bytes: int
+) -> np.ndarray:
+    """Return the network latency of a packet of each pair that meets no other, in ps.
+
+    ``apart``: ticks within which any of them has arrived.
+    """
+    compiled, order = _alone(compiled), np.lexsort((target, source))
+    found, length = np.empty(len(order)), np.full(len(order), length_bytes)
+    found[order], _ = _run(compiled.arrays, source[order], target[order], length, apart)
+    return found * float(compiled.tick_ps)
+
+
+def _alone(compiled: Compiled) -> Compiled:
+    """Return the network as a packet finds it while none comes the other way."""
+    if compiled.technology.flow_control != "matched":
+        return compiled
+    return compiled.beside(np.zeros(compiled.graph.links, np.int64))
 
 
 def _ways(compiled: Compiled, source: np.ndarray, target: np.ndarray) -> np.ndarray:

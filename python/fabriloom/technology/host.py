@@ -92,3 +92,43 @@ def busy_ps(
     # No gap comes before the first packet of a port.
     filling, accepting = filling - before * ports, accepting - protocol["receive_gap_time_ps"] * ports
     return np.maximum(np.max([processor / np.maximum(streams, 1), filling, accepting, bus], axis=0), 0)
+
+
+def holds(protocol: Mapping[str, Any]) -> bool:
+    """Return whether senders wait for acknowledgements."""
+    windows = ("messages_at_once", "packets_per_channel", "packets_at_once")
+    return protocol["acknowledge"] == "packet" and any(protocol[name] for name in windows)
+
+
+def held_ps(
+    protocol: Mapping[str, Any],
+    source: NDArray[np.int64],
+    count: NDArray[Any],
+    number: NDArray[np.int64],
+    loops_ps: Floats,
+    targets: NDArray[np.int64],
+) -> Floats:
+    """Return, per terminal, for how long its windows are full, however fast its link and its processor are.
+
+    A packet keeps its place in them until it is acknowledged, a message its slot until all its packets are.
+
+    Args:
+        source, count: of each message, its sender and how often it is sent.
+        number: of each message, its full and its last packets, in two rows.
+        loops_ps: for how long each of these keeps its place at least.
+        targets: per terminal, those to which it sends.
+    """
+    slots, channels, by_channel, at_once = (
+        protocol[name] or np.inf
+        for name in ("messages_at_once", "channels_at_once", "packets_per_channel", "packets_at_once")
+    )
+    names, window = len(targets), min(by_channel, at_once)
+    # Announcements take no slot.
+    channels = channels if protocol["eager_limit_bytes"] else min(channels, slots)
+    places = np.minimum(at_once, by_channel * np.clip(targets, 1, channels))
+    whole_ps = (np.maximum(np.ceil(number.sum(axis=0) / window), 1) - 1) * loops_ps[0]
+    whole_ps += np.where(number[1] > 0, loops_ps[1], loops_ps[0])
+    if not protocol["by_size"]:
+        whole_ps += protocol["send_time_ps"]
+    each_ps = np.bincount(source, (number * loops_ps).sum(axis=0) * count, names) / places
+    return np.maximum(each_ps, np.bincount(source, whole_ps * count, names) / slots)

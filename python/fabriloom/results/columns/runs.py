@@ -104,7 +104,7 @@ CHECK = table(
         "network.choices_max": "count | Links among which a switch chooses a free one for a packet, at most.",
         "link.payload_mbytes_per_s": "MB/s | Payload of a link, the fastest where they differ, in packets of the mean length, one after the other on one path, over all cables that they can choose from.",
         "link.wire_mbytes_per_s": "MB/s | The same if the wire alone limited it.",
-        "link.limited_by": "text | What limits these packets: `wire`, `hand-over`, `buffer`, or `host` of a program.",
+        "link.limited_by": "text | What limits these packets: `wire`, `hand-over`, `buffer`, or `host` or `window` of a program.",
         "link.why": "text | This as a sentence; empty if it is the wire.",
         "link.mean_packet_bytes": "B | Mean payload of a packet.",
         "link.flits": "text | How much of its flits a packet of the mean length fills, and whether headers count; empty if all, or if there are no flits.",

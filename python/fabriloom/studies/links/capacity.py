@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,8 @@ from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS
 from ...traffic import given_lengths
 from ..port_loads import spread_evenly
+from ..zero_load import of_pairs_ps
+from .loads import Limits
 from .loads import rates as rates_of
 
 _PACKETS, _CHARS = (24, 2400), 100_000
@@ -45,6 +47,7 @@ _NEED = {
     "hand-over": "the next packet waits for its head to be routed and the output to be free",
     "buffer": "the input buffer is smaller than what is on its way while credit returns",
     "host": "the host needs longer for a packet than the link",
+    "window": "senders wait for acknowledgements, as the windows of the protocol are full",
 }
 
 
@@ -55,7 +58,7 @@ class Capacity:
     share: float
     """Of what the wire carries, 0 to 1."""
     limited_by: str
-    """wire, hand-over, buffer or host."""
+    """wire, hand-over, buffer, host or window."""
 
     def text(self, wire_mbytes_per_s: float) -> str:
         """Return what limits the rate, as a line; empty if it is the wire."""
@@ -70,10 +73,14 @@ def capacity(compiled: Compiled) -> Capacity:
     """Return what packets of the scenario's lengths reach on the path with the longest cable, one by one."""
     assert isinstance(compiled.routes, LinkRoutes)
     share, limited_by = _of_path(compiled, _longest(compiled))
-    sends = _hosts(compiled)[0]
-    # That of the host that is least of a limit.
-    host = float(sends[np.isfinite(sends)].max(initial=0.0)) / float(rates_of(compiled.routes).max())
-    return Capacity(host, "host") if 0 < host < share * (1 - _WORTH) else Capacity(share, limited_by)
+    fastest = float(rates_of(compiled.routes).max())
+    # Those of the terminal that is least of a limit.
+    of_programs = {
+        name: float(sends[np.isfinite(sends)].max(initial=0.0)) / fastest
+        for name, sends in (("host", _hosts(compiled)[0]), ("window", _windows(compiled)))
+    }
+    own, name = min(((one or np.inf, name) for name, one in of_programs.items()))
+    return Capacity(own, name) if own < share * (1 - _WORTH) else Capacity(share, limited_by)
 
 
 def _hosts(compiled: Compiled) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -82,6 +89,27 @@ def _hosts(compiled: Compiled) -> tuple[NDArray[np.float64], NDArray[np.float64]
         return np.zeros(0), np.zeros(0)
     sends, takes = compiled.sources.of_hosts(compiled.arrays)
     return sends, takes
+
+
+def _windows(compiled: Compiled) -> NDArray[np.float64]:
+    """Return, per terminal, the part of the technology's rate that its windows let it send at most."""
+    drawn = len(compiled.arrays["via_switch"]) > 0
+    if isinstance(compiled.sources, Packets) or drawn:
+        return np.zeros(0)
+    longest = compiled.technology.payload_chars(int(compiled.arrays["message_packet_bytes"]))
+    latency_ps = partial(of_pairs_ps, compiled, apart_ticks(compiled, longest))
+    return compiled.sources.of_windows(compiled.arrays, latency_ps)
+
+
+def apart_ticks(compiled: Compiled, characters: int) -> int:
+    """Return more ticks than a packet can take: all links, the slowest character and its credit, and all
+    decoding."""
+    arrays = compiled.arrays
+    times = ("link_character_ticks", "link_arrival_ticks", "link_credit_ticks")
+    slowest = sum(int(arrays[name].max()) for name in times)
+    decode, forward = arrays["switch_decode_ticks"], arrays["switch_forward_ticks"]
+    switch = int(decode.max(initial=0) + forward.max(initial=0))
+    return (characters + 16) * slowest * 2 + (compiled.graph.switches + 2) * (switch + 4 * slowest)
 
 
 def _of_path(compiled: Compiled, own: dict[str, str]) -> tuple[float, str]:
@@ -100,16 +128,16 @@ def _is_long(compiled: Compiled) -> bool:
     return compiled.mean_packet_chars > _MOST_CHARS
 
 
-def limits(compiled: Compiled, most: float) -> NDArray[np.float64]:
-    """Return, per link, the part of its rate that packets reach, whatever their targets; infinite where the
-    wire alone limits them.
+def limits(compiled: Compiled, most: float) -> Limits:
+    """Return the part of its rate that each link reaches, whatever the targets of packets; infinite where
+    the wire alone limits them.
 
     A buffer that is smaller than what is on its way while credit returns limits each link into a switch; of
     several lanes each has one. ``most``: the part that the wires of links out of terminals carry.
     """
     graph, routes = compiled.graph, compiled.routes
     assert isinstance(routes, LinkRoutes)
-    found = np.full(graph.links, np.inf)
+    found, packets = np.full((2, graph.links), np.inf)
     out = np.asarray(graph.terminal_out_links)
     found[out] = most
     own = slice(None) if graph.several is None else graph.several.terminal
@@ -117,21 +145,22 @@ def limits(compiled: Compiled, most: float) -> NDArray[np.float64]:
         if len(limit):
             found[links] = np.minimum(found[links], limit[own] / rates_of(routes)[links])
     if len(routes.network.clocks.technologies) != 1:
-        return found
+        return Limits(found, packets)
+    if len(windows := _windows(compiled)):
+        found[out] = np.minimum(found[out], windows[own])
     for own, links in _cables(routes):
         carried = _of_any_length(compiled, own)
         if carried.limited_by == "buffer" and _rests_for_credit(compiled):
             continue
         sending = np.isin(out, links)
         if sending.any() and carried.share < 1:
-            first = _first_hop(compiled, routes, carried, most)
-            found[out[sending]] = np.minimum(found[out], first)[sending]
+            packets[out[sending]] = _first_hop(compiled, routes, carried)[sending]
         between = np.setdiff1d(links, out)
         if carried.limited_by == "buffer" and routes.technology.lanes == 1 and len(between):
             # Packets of several senders follow each other sooner than those of one.
             shared, _ = _of_line(json.dumps(_line(compiled, own, senders=2)))
-            found[between] = max(carried.share, shared)
-    return found
+            packets[between] = max(carried.share, shared)
+    return Limits(found, packets)
 
 
 def _rests_for_credit(compiled: Compiled) -> bool:
@@ -188,7 +217,7 @@ def _cables(routes: LinkRoutes) -> list[tuple[dict[str, str], NDArray[np.int64]]
     return found
 
 
-def _first_hop(compiled: Compiled, routes: LinkRoutes, found: Capacity, most: float) -> NDArray[np.float64]:
+def _first_hop(compiled: Compiled, routes: LinkRoutes, found: Capacity) -> NDArray[np.float64]:
     """Return, per port of a terminal, the part of the rate of its link that its packets reach.
 
     Packets for other outputs need not wait for the output of the one before, nor in its queue.
@@ -197,9 +226,8 @@ def _first_hop(compiled: Compiled, routes: LinkRoutes, found: Capacity, most: fl
     one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
     one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
     if not (found.limited_by == "buffer" or one_queue or one_target):
-        return np.full(graph.ports, most)
+        return np.full(graph.ports, np.inf)
     own = shares(compiled, found)
-    own = np.where(own < 1, own, most)
     return own if graph.several is None else own[graph.several.terminal]
 
 

@@ -18,7 +18,7 @@ from ...traffic import Demand
 from ..port_loads import Ints, Pairs, Reals, plane_lines, several, spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
-from .capacity import Capacity, capacity, limits
+from .capacity import Capacity, apart_ticks, capacity, limits
 from .failures import LinkWays, ReroutedWays
 from .loads import channel_load, full_at, payload_mbytes_per_s
 
@@ -71,7 +71,7 @@ class LinkInspection:
         alike = len(self.routes.network.clocks.technologies) == 1
         return capacity(self.compiled) if alike else Capacity(1.0, "wire")
 
-    def _limits(self) -> Reals:
+    def _limits(self) -> link_loads.Limits:
         """Return the part of its rate that each link reaches at most."""
         return limits(self.compiled, link_loads.first_hop(self.compiled))
 
@@ -125,12 +125,12 @@ class LinkInspection:
         }
 
     def _channel_load(
-        self, loads: Reals, limits: Reals, shared: bool, left: Reals | None = None
+        self, loads: Reals, limits: link_loads.Limits, shared: bool, left: Reals | None = None
     ) -> dict[str, Any]:
         demand, packet = self._demand(), _packet(self.compiled)
         part = np.ones(len(loads)) if left is None else left
         # A slower wire leaves what a buffer lets through.
-        full = self._full_at(loads, limits / part) * part
+        full = self._full_at(loads, limits.beside(part)) * part
         found = channel_load(self.routes, loads, packet, full, self._with_headers(loads))
         if not shared or found["load_bound"] is None:
             return {**found, "shared_load_bound": None}
@@ -141,7 +141,7 @@ class LinkInspection:
         limit = None if most is None else max(found["load_bound"], min(1.0, most))
         return {**found, "shared_load_bound": limit}
 
-    def _full_at(self, loads: Reals, limits: Reals | None = None) -> Reals:
+    def _full_at(self, loads: Reals, limits: link_loads.Limits | None = None) -> Reals:
         """Return the load at which each link is full, with the headers of random switches; no terminal sends
         more than at load 1 where links out of terminals have a limit.
         """
@@ -151,7 +151,7 @@ class LinkInspection:
             return found
         found = np.minimum(found, full_at(routes, self._with_headers(loads), packet))
         out = np.asarray(routes.graph.terminal_out_links)
-        if limits is not None and np.isfinite(limits[out]).all():
+        if limits is not None and np.isfinite(limits.terminals[out]).all():
             most = link_loads.load_unit(routes, loads, packet)
             found[out] = np.minimum(found[out], most / np.where(loads[out] > 0, loads[out], 1.0))
         return found
@@ -165,7 +165,7 @@ class LinkInspection:
         """The loads of all links with the headers of random switches."""
         return self._loads(self._demand(), link_loads.header_part(self.routes, _packet(self.compiled)[1]))
 
-    def _planes(self, loads: Reals, limits: Reals) -> dict[str, Any]:
+    def _planes(self, loads: Reals, limits: link_loads.Limits) -> dict[str, Any]:
         """Return each plane with the throughput at which a link of it is full; empty for a single network."""
         routes, packet = self.routes, _packet(self.compiled)
         if routes.graph.several is None:
@@ -226,7 +226,8 @@ class LinkInspection:
 
     def held(self, demand: Demand) -> Reals:
         """Return how much of what its packets reach each link needs; 0 where its wire alone limits it."""
-        return self._required(demand) / self._limits()
+        limits = self._limits()
+        return self._required(demand) / np.minimum(limits.terminals, limits.packets)
 
     def _required(self, demand: Demand) -> Reals:
         """Return the utilisation per link, with as much flow control as beside a full opposite direction."""
@@ -315,15 +316,8 @@ class LinkInspection:
         return source, (source + np.tile(steps, len(first))) % terminals
 
     def apart_ticks(self, characters: int) -> int:
-        """Return more ticks than a packet can take: all links, the slowest character and its credit, and all
-        decoding."""
-        arrays = self.compiled.arrays
-        times = ("link_character_ticks", "link_arrival_ticks", "link_credit_ticks")
-        slowest = sum(int(arrays[name].max()) for name in times)
-        decode, forward = arrays["switch_decode_ticks"], arrays["switch_forward_ticks"]
-        switch = int(decode.max(initial=0) + forward.max(initial=0))
-        ways = self.routes.graph.switches + 2
-        return (characters + 16) * slowest * 2 + ways * (switch + 4 * slowest)
+        """Return more ticks than a packet can take."""
+        return apart_ticks(self.compiled, characters)
 
     def _demand(self) -> Demand:
         """Return the traffic in packets of its mean length."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -114,21 +114,33 @@ def speeds(routes: LinkRoutes) -> Reals:
     return speed
 
 
-def full_at(routes: LinkRoutes, loads: Reals, packet: Packet, limits: Reals | float | None = None) -> Reals:
-    """Return the load at which each link is full; infinite for an unused link.
+class Limits(NamedTuple):
+    """The part of its rate that each link reaches at most, besides its wire."""
 
-    ``limits``: the part of its rate that each link reaches at most.
+    terminals: Reals
+    """By what terminals send and take."""
+    packets: Reals
+    """Of packets in a row with the full share of flow control. With less of it they are faster."""
+
+    def beside(self, left: Reals) -> Limits:
+        """Return them for links of which the wire has left a part."""
+        return Limits(self.terminals / left, self.packets / left)
+
+
+def full_at(routes: LinkRoutes, loads: Reals, packet: Packet, limits: Limits | None = None) -> Reals:
+    """Return the load at which each link is full; infinite for an unused link.
 
     A load assumes the full share of flow control, ``s``. With matched flow control the share is multiplied
     by the load of the opposite direction. With relative loads ``a`` here and ``r`` there, a link is full at
-    load ``x`` if ``x a (1 - s + s x r) = 1``.
+    load ``x`` if ``x a (1 - s + s x r) = 1``; where packets reach a part ``m``, if
+    ``x a (1 / m - s + s x r) = 1``.
     """
     relative = loads / speeds(routes)
     share, beside = flow_control(routes, relative, packet[1])
-    found = times_to_full(relative, beside, share)
-    if limits is not None:
-        used = relative > 0
-        found[used] = np.minimum(found, limits / np.where(used, relative, 1.0))[used]
+    if limits is None:
+        return times_to_full(relative, beside, share)
+    found, used = times_to_full(relative, beside, share, limits.packets), relative > 0
+    found[used] = np.minimum(found, limits.terminals / np.where(used, relative, 1.0))[used]
     return found
 
 
@@ -151,12 +163,15 @@ def flow_control(routes: LinkRoutes, own: Reals, chars: float) -> tuple[float, R
     return share, np.where(reverse < 0, 0.0, own[reverse])
 
 
-def times_to_full(own: Reals, beside: Reals, share: float) -> Reals:
-    """Return how many times its traffic each link carries, beside as many times that of the opposite one."""
+def times_to_full(own: Reals, beside: Reals, share: float, most: Reals | None = None) -> Reals:
+    """Return how many times its traffic each link carries, beside as many times that of the opposite one.
+
+    ``most``: the part of its rate that each link reaches, more than 1 for all of it.
+    """
     found = np.full(len(own), np.inf)
-    used = own > 0
-    own, beside = own[used], beside[used]
-    bare, paid = (1 - share) * own, share * own * beside
+    used, most = own > 0, np.ones(len(own)) if most is None else np.minimum(most, 1)
+    own, beside = own[used] / most[used], beside[used]
+    bare, paid = (1 - share * most[used]) * own, share * most[used] * own * beside
     # The positive root, written so that it holds for an idle opposite direction, too.
     root = 2 / (bare + np.sqrt(bare * bare + 4 * paid))
     # An opposite direction that is full cannot be more than that.
