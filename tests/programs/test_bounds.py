@@ -122,6 +122,17 @@ def test_the_windows_of_a_protocol_are_the_bound(windows: dict[str, Any], acknow
         assert 0.94 < carried["mbytes_per_s"] / bound <= 1.001, preset
 
 
+@pytest.mark.parametrize("preset", ["pio-lx-d310", "dma"])
+def test_the_host_is_the_bound_on_a_ring(preset: str) -> None:
+    """Its processor's stores, or its PCI bus: both are slower than a link of SCI."""
+    program = {"kind": "fixed-pairs", "size": "64 kB", "rounds": 20}
+    sections = {"topology": {"kind": "sci-ring", "terminals": 4}, "protocol": {"preset": preset}}
+    bound = inspect(scenario(program, technology={"preset": "scinet"}, **sections))["channel_load"]
+    assert bound["busiest_link"] == "the host of t0"
+    carried = results(program, technology={"preset": "scinet"}, **sections).summary["messages"]
+    assert 0.99 < carried["mbytes_per_s"] / bound["accepted_mbytes_per_s_bound"] <= 1
+
+
 def test_one_way_links_without_flow_control_are_faster_than_a_path_of_both_ways() -> None:
     """Packets that follow each other by a router of SpaceWire, with acknowledgements alone the other way."""
     program = {"kind": "fixed-pairs", "sources": [0], "targets": [1], "size": "200 B", "rounds": 200}

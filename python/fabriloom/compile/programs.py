@@ -96,7 +96,11 @@ _COLUMNS = ("cost_send_ticks", "cost_receive_ticks", "cost_packet_ticks", "cost_
 _PS_PER_NS = 1000
 
 
-def _rows(scenario: Scenario) -> list[dict[str, Any]]:
+Rows = list[dict[str, Any]]
+"""Of ``by_size``."""
+
+
+def _rows(scenario: Scenario) -> Rows:
     """Return the rows of ``by_size``, checked. Raises ScenarioError."""
     rows = (scenario.protocol and scenario.protocol.by_size) or []
     for at, (first, second) in enumerate(itertools.pairwise(rows), 1):
@@ -107,9 +111,8 @@ def _rows(scenario: Scenario) -> list[dict[str, Any]]:
     return [row.model_dump() for row in rows]
 
 
-def by_size(scenario: Scenario, sent: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
+def by_size(rows: Rows, sent: NDArray[np.int64]) -> tuple[NDArray[np.int64], list[NDArray[np.int64]]]:
     """Return the sizes that are sent, and for each the times of :data:`host.BY_SIZE`, rounded to whole ns."""
-    rows = _rows(scenario)
     sizes = sent if rows else np.zeros(0, np.int64)
     times = []
     for name in host.BY_SIZE:
@@ -118,29 +121,16 @@ def by_size(scenario: Scenario, sent: NDArray[np.int64]) -> tuple[NDArray[np.int
     return sizes, times
 
 
-def durations(scenario: Scenario, sent: NDArray[np.int64]) -> list[Durations]:
-    """Return these times, for the choice of the tick."""
-    _, times = by_size(scenario, sent)
-    name = "a time of protocol.by_size"
-    return [Durations.of(name, ("protocol", "by_size"), each, MOST_WAIT_TICKS) for each in times if len(each)]
-
-
-def columns(scenario: Scenario, sent: NDArray[np.int64], tick_ps: Ps) -> Arrays:
+def columns(rows: Rows, sent: NDArray[np.int64], tick_ps: Ps) -> Arrays:
     """Return the engine's columns; empty if the scenario gives no such times."""
-    sizes, times = by_size(scenario, sent)
+    sizes, times = by_size(rows, sent)
     ticks = {
         name: in_units(each, tick_ps).astype(np.uint64) for name, each in zip(_COLUMNS, times, strict=True)
     }
     return {"cost_bytes": sizes.astype(np.uint32), **ticks}
 
 
-_WINDOWS = (
-    "messages_at_once",
-    "channels_at_once",
-    "packets_per_channel",
-    "packets_at_once",
-    "receive_at_once",
-)
+_WINDOWS = ("packets_per_channel", *(f"{w}_at_once" for w in ("messages", "channels", "packets", "receive")))
 _BYTE_TIMES = ("byte", "bus_byte")
 _MOST_AROUND_BYTES = 32
 """The bytes that a packet of a SpaceWire protocol has around its data."""
@@ -152,14 +142,6 @@ MOST_PAIRS, MOST_LENGTHS = 4096, 4
 """Most pairs of terminals whose windows are looked at, and most lengths of their packets."""
 Latencies = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.float64]]
 """Latencies of pairs of terminals, for packets of some bytes."""
-
-
-def _part(wire_ps: NDArray[Any], terminal: NDArray[np.int64], busy_ps: NDArray[Any]) -> NDArray[np.float64]:
-    """Return, per terminal, how long links need for its messages over how long it is busy with them."""
-    names = len(busy_ps)
-    carried_ps = np.bincount(terminal, wire_ps, names)
-    limited = (busy_ps > 0) & (carried_ps > 0)
-    return np.divide(carried_ps, busy_ps, out=np.full(names, np.inf), where=limited)
 
 
 class Messages:
@@ -213,7 +195,11 @@ class Messages:
         ]
         path, resend_ps = ("protocol", "resend_after"), protocol["resend_after_ps"]
         times.append(Durations.of("protocol.resend_after", path, resend_ps, MOST_WAIT_TICKS))
-        times += durations(self.scenario, self.sizes)
+        times += [
+            Durations.of("a time of protocol.by_size", ("protocol", "by_size"), each, MOST_WAIT_TICKS)
+            for each in by_size(protocol["by_size"], self.sizes)[1]
+            if len(each)
+        ]
         times.append(
             Durations.of("the last event's moment", ("program",), found.events.due_ps, MOST_WAIT_TICKS)
         )
@@ -238,7 +224,7 @@ class Messages:
         times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
         silent = traffic.silent(routes.graph, routes.technology, protocol["packet_bytes"])
         return {
-            **columns(scenario, self.sizes, tick_ps),
+            **columns(protocol["by_size"], self.sizes, tick_ps),
             **(silent if self.packets is None else self.packets.columns(tick_ps)),
             **found.columns(tick_ps),
             **{f"message_{name}": protocol[name] for name in _WINDOWS},
@@ -284,14 +270,18 @@ class Messages:
         path = _path(found.places[row]) if found.places and found.places[row] else ("program",)
         return self.scenario.error(message, path, "see what it receives before")
 
+    def busiest(self, arrays: Arrays) -> float:
+        """Return the packets of the terminal that sends most of them, at least 1."""
+        source, _, size, count = self.programs.demand()
+        _, number = self._packets(arrays, size)
+        return float(np.bincount(source, weights=number.sum(axis=0) * count).max(initial=0.0)) or 1.0
+
     def demand(self, arrays: Arrays) -> traffic.Demand:
         """Return how many packets each pair of terminals exchanges, as far as targets are known."""
         source, target, size, count = self.programs.demand()
         number, chars = self._cut(arrays, size)
-        packets = number.sum(axis=0) * count
         payload = traffic.Payload(size / number.sum(axis=0), chars / number.sum(axis=0))
-        busiest = np.bincount(source, weights=packets).max(initial=0.0)
-        packets = packets / busiest if busiest else packets
+        packets = number.sum(axis=0) * count / self.busiest(arrays)
         even = np.zeros(len(self.programs.terminal_names))
         return traffic.Demand(source, target, packets, even, payload)
 
@@ -299,12 +289,11 @@ class Messages:
         """Return the same with full and last packets apart; their characters are those that are sent."""
         source, target, size, count = self.programs.demand()
         payload, number = self._packets(arrays, size)
-        packets, sent = (number * count).ravel(), self._filled(payload).ravel()
+        packets, sent = (number * count).ravel() / self.busiest(arrays), self._filled(payload).ravel()
         some, source, target = packets > 0, np.tile(source, 2), np.tile(target, 2)
-        busiest = np.bincount(source, weights=packets).max(initial=0.0) or 1.0
         carried = traffic.Payload(payload.ravel()[some].astype(np.float64), sent[some].astype(np.float64))
         even = np.zeros(len(self.programs.terminal_names))
-        return traffic.Demand(source[some], target[some], packets[some] / busiest, even, carried)
+        return traffic.Demand(source[some], target[some], packets[some], even, carried)
 
     def mean_packet(self, arrays: Arrays) -> tuple[float, float]:
         """Return the mean payload of packets of messages, in bytes and in characters, which count full."""
@@ -316,27 +305,36 @@ class Messages:
         packets = float((number.sum(axis=0) * count).sum())
         return float((size * count).sum()) / packets, float((chars * count).sum()) / packets
 
-    def of_hosts(self, arrays: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return, per terminal, the part of the technology's rate at which its host sends and takes at most.
+    def busy_ps(self, arrays: Arrays) -> NDArray[np.float64]:
+        """Return, per terminal, for how long its host works for all messages.
 
-        Infinite where nothing is sent or taken. Programs without an end may leave messages where they are:
-        then only what a terminal takes between its own sends, in one stream, holds these back.
+        Programs without an end may leave messages where they are: then only what a terminal takes between its
+        own sends, in one stream, holds these back.
         """
-        found, rows = self.programs, _rows(self.scenario)
+        found, names = self.programs, len(self.programs.terminal_names)
         source, target, size, count = found.demand()
-        number, chars = self._cut(arrays, size)
-        names = len(found.terminal_names)
-        came, taken = np.bincount(target, count, names), found.taken()
+        came, taken, sent = (
+            np.bincount(target, count, names),
+            found.taken(),
+            np.bincount(source, count, names),
+        )
         part = np.minimum(np.divide(taken, came, out=np.zeros(names), where=came > 0), 1.0)
         if not found.ends:
-            part = np.where(found.streams > 1, 0.0, part)
+            part = np.where((found.streams > 1) | (sent == 0), 0.0, part)
         ends = (source, count, size), (target, count * part[target], size)
         several = self.routes.graph.several
         ports = 1 if several is None else np.bincount(several.terminal, minlength=names)
-        busy_ps = host.busy_ps({**self.protocol, "by_size": rows}, *ends, found.streams, ports)
-        wire_ps = self._wire_ps(number, chars) * count
-        sends, takes = (_part(wire_ps, ends, busy_ps) for ends in (source, target))
-        return sends, takes if found.ends else np.full(names, np.inf)
+        return host.busy_ps(self.protocol, *ends, found.streams, ports)
+
+    def of_hosts(self, arrays: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return, per terminal, the part of the technology's rate at which its host sends and takes at most.
+
+        Infinite where nothing is sent or taken.
+        """
+        source, target, size, count = self.programs.demand()
+        busy_ps, wire_ps = self.busy_ps(arrays), self._wire_ps(arrays, size) * count
+        sends, takes = (host.part(wire_ps, ends, busy_ps) for ends in (source, target))
+        return sends, takes if self.programs.ends else np.full(len(busy_ps), np.inf)
 
     def of_windows(self, arrays: Arrays, latency_ps: Latencies) -> NDArray[np.float64]:
         """Return, per terminal, the part of the technology's rate that its windows let it send at most.
@@ -346,8 +344,8 @@ class Messages:
         source, target, size, count = self.programs.demand()
         names, protocol = len(self.programs.terminal_names), self.protocol
         pairs, pair = np.unique(source * names + target, return_inverse=True)
-        held = host.holds(protocol) and self.routes.graph.several is None
-        if not held or not 0 < len(pairs) <= MOST_PAIRS:
+        one_each = self.routes.graph.several is None
+        if not (host.holds(protocol) and one_each and 0 < len(pairs) <= MOST_PAIRS):
             return np.full(names, np.inf)
         ends, tech = (pairs // names, pairs % names), self.routes.technology
         back_ps = protocol["ack_time_ps"] + protocol["resume_time_ps"] + latency_ps(ends[1], ends[0], 0)
@@ -363,13 +361,12 @@ class Messages:
             as_long = np.searchsorted(tried, lengths, "right") - 1
             loops_ps = (way_ps + back_ps)[as_long[place.reshape(payload.shape)], pair]
         targets = np.bincount(ends[0], minlength=names)
-        protocol = {**protocol, "by_size": _rows(self.scenario)}
         held_ps = host.held_ps(protocol, source, count, number, loops_ps, targets)
-        return _part(self._wire_ps(*self._cut(arrays, size)) * count, source, held_ps)
+        return host.part(self._wire_ps(arrays, size) * count, source, held_ps)
 
-    def _wire_ps(self, number: NDArray[np.int64], chars: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _wire_ps(self, arrays: Arrays, size: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how long the packets of each message take on a link."""
-        tech = self.routes.technology
+        tech, (number, chars) = self.routes.technology, self._cut(arrays, size)
         apiece_ps = tech.mean_packet_ps(0)
         return number.sum(axis=0) * apiece_ps + chars * (tech.mean_packet_ps(1) - apiece_ps)
 
@@ -444,7 +441,7 @@ def protocol_of(scenario: Scenario) -> dict[str, Any]:
         message = f'acknowledge = "response"{of} is for networks of rings, not for a {kind}'
         hint = 'write acknowledge = "packet" or "none"'
         raise scenario.error(message, ("protocol", name), hint)
-    return found
+    return {**found, "by_size": _rows(scenario)}
 
 
 def _matching(protocol: dict[str, Any]) -> Arrays:

@@ -132,3 +132,10 @@ def held_ps(
         whole_ps += protocol["send_time_ps"]
     each_ps = np.bincount(source, (number * loops_ps).sum(axis=0) * count, names) / places
     return np.maximum(each_ps, np.bincount(source, whole_ps * count, names) / slots)
+
+
+def part(wire_ps: NDArray[Any], terminal: NDArray[np.int64], busy_ps: NDArray[Any]) -> Floats:
+    """Return, per terminal, how long links need for its messages over how long it is busy with them."""
+    carried_ps = np.bincount(terminal, wire_ps, len(busy_ps))
+    limited = (busy_ps > 0) & (carried_ps > 0)
+    return np.divide(carried_ps, busy_ps, out=np.full(len(busy_ps), np.inf), where=limited)

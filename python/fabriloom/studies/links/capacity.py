@@ -141,13 +141,14 @@ def limits(compiled: Compiled, most: float) -> Limits:
     out = np.asarray(graph.terminal_out_links)
     found[out] = most
     own = slice(None) if graph.several is None else graph.several.terminal
-    for links, limit in zip((out, np.asarray(graph.terminal_in_links)), _hosts(compiled), strict=True):
+    hosts, alike = _hosts(compiled), len(routes.network.clocks.technologies) == 1
+    windows = _windows(compiled) if alike else np.zeros(0)
+    into = np.asarray(graph.terminal_in_links)
+    for links, limit in zip((out, into, out), (*hosts, windows), strict=True):
         if len(limit):
             found[links] = np.minimum(found[links], limit[own] / rates_of(routes)[links])
-    if len(routes.network.clocks.technologies) != 1:
+    if not alike:
         return Limits(found, packets)
-    if len(windows := _windows(compiled)):
-        found[out] = np.minimum(found[out], windows[own])
     for own, links in _cables(routes):
         carried = _of_any_length(compiled, own)
         if carried.limited_by == "buffer" and _rests_for_credit(compiled):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...compile import Compiled, RingRoutes
+from ...compile.sources import Packets as Sources
 from ...results.figures import figures, in_percent
 from ...topology import Graph
 from ...traffic import Demand
@@ -59,9 +60,14 @@ class RingInspection:
         }
 
     def _needed(self) -> Needed:
-        """Return what the demand needs of links, buses and memories."""
-        demand = weighed(self.routes, self.compiled, self.compiled.demand())
-        return needed(self.routes, demand, partial(carried, self.routes, self.choice))
+        """Return what the demand needs of links, buses, memories and hosts."""
+        demand, sources = weighed(self.routes, self.compiled, self.compiled.demand()), self.compiled.sources
+        found = needed(self.routes, demand, partial(carried, self.routes, self.choice))
+        if not isinstance(sources, Sources):
+            arrays = self.compiled.arrays
+            apiece_ps = sources.busy_ps(arrays) / sources.busiest(arrays)
+            found.busy_ps["host"] = apiece_ps * ports_of(self.routes, self.choice)
+        return found
 
     def slowest(self) -> None:
         """Links of rings have one physical lane: none goes on more slowly."""

@@ -144,7 +144,8 @@ class Needed:
     """What a network needs per unit of time, see :class:`Carried`."""
 
     busy_ps: dict[str, Reals]
-    """Busy time of every link, of the buses of every switch and of the memory behind every port."""
+    """Busy time of every link, of the buses of every switch, of the memory behind every port, and of every
+    terminal's host if messages are sent."""
     asked: Reals
     """Per port of a terminal: requests that it sends."""
     payload: Reals
@@ -189,6 +190,7 @@ def of_plane(plane: Plane, needed: Needed) -> Needed:
     """Return what one plane needs."""
     switches = slice(plane.first_switch, plane.first_switch + plane.graph.switches)
     rows: dict[str, slice | Ints] = {"link": plane.links, "bus": switches, "memory": plane.port}
+    rows["host"] = np.zeros(0, np.int64)  # it works for all planes
 
     def alone(flow: Reals, own: slice | Ints) -> Reals:
         found = np.zeros_like(flow)
@@ -201,7 +203,7 @@ def of_plane(plane: Plane, needed: Needed) -> Needed:
 
 
 def bound(routes: RingRoutes, needed: Needed) -> dict[str, Any]:
-    """Return the link, bus or memory that is full first, and the throughput at which it is.
+    """Return the link, bus, memory or host that is full first, and the throughput at which it is.
 
     Loads are relative, see :class:`Carried`.
     """
@@ -225,11 +227,11 @@ def bound(routes: RingRoutes, needed: Needed) -> dict[str, Any]:
 
 
 def names_of(graph: Graph, what: str) -> list[str]:
-    """Return the names of all links, buses or memories."""
+    """Return the names of all links, buses, memories or hosts."""
     if what == "link":
         return graph.link_names
-    owners = graph.switch_names if what == "bus" else graph.port_names
-    return [f"the {what} of {name}" for name in owners]
+    owners = {"bus": graph.switch_names, "memory": graph.port_names, "host": graph.terminal_names}
+    return [f"the {what} of {name}" for name in owners[what]]
 
 
 def over_bus_ps(tech: RingTechnology, packets: Packets) -> tuple[float, float]:
