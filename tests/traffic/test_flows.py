@@ -335,6 +335,25 @@ def test_a_link_without_data_the_other_way_carries_what_check_says() -> None:
     assert 19.5 < run(rated).summary["accepted_mbytes_per_s"] < bound
 
 
+def test_a_shaper_slower_than_its_flow_is_told_and_limits_what_is_asked() -> None:
+    flows = [
+        flow(source=0, target=1, length="1000 B", rate="900 MB/s", shaper_rate="100 MB/s"),
+        flow(source=2, target=1, length="1000 B", rate="600 MB/s"),
+    ]
+    found = scenario(
+        {"pattern": {"kind": "flows", "flows": flows}},
+        topology={"kind": "crossbar", "terminals": 4},
+        technology={"preset": "ethernet-10g"},
+        run={"duration": "40 ms"},
+    )
+    assert (
+        compile(found).warnings[0].startswith("flow t.0 -> t.1: the shaper lets 11.1 % of the packets pass")
+    )
+    assert inspect(found)["demanded"]["offered_mbytes_per_s"] == pytest.approx(700)
+    summary = run(found).summary
+    assert (summary["keeps_up"], summary["end"]["reason"]) == (False, "saturated")
+
+
 def test_flows_that_are_sent_once_count_with_all_their_packets() -> None:
     """A thousand packets of 1 kB between two terminals, and short single ones of two others to a third."""
     flows = [flow(source=0, target=1, length="1000 B", count=1000)]

@@ -166,7 +166,9 @@ class Compiled:
         remarks = [*self.graph.remarks, *roundings(scenario, self.grain_ps)]
         if self.graph.several is not None or routes.classes.named:
             check_pairs(scenario, routes, self.demand())
-        self.warnings.extend([*remarks, *self.deadlock.warnings(), *routes.warnings(self.arrays)])
+        packets = self.sources if isinstance(self.sources, Packets) else self.sources.packets
+        held = [] if packets is None else packets.warnings()
+        self.warnings.extend([*remarks, *held, *self.deadlock.warnings(), *routes.warnings(self.arrays)])
         return self
 
 

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 _NOT_OF_ENGINE = ("list_wait_ps", "flow_name", "flow_requirement_ps")
 """Columns of sources that the engine does not get."""
 
+_LEFT = 0.001
+"""Part of its packets that a shaper may hold back before it is told."""
+
 
 class Packets:
     """Terminals that are sources of packets."""
@@ -61,6 +64,21 @@ class Packets:
         """Return the columns of sources."""
         columns = {name: column for name, column in self.given.items() if name not in _NOT_OF_ENGINE}
         return {**columns, "list_wait_ticks": (self._waits_ps // tick_ps).astype(np.uint64)}
+
+    def warnings(self) -> list[str]:
+        """Return a warning for flows of which their shapers hold back ever more."""
+        given = self.given
+        if not len(given.get("flow_cost_grains", ())):
+            return []
+        made, passed = given["flow_packets"] / given["flow_interval_grains"], traffic.passed(given)
+        endless = (given["flow_count"] == 0) & (given["flow_end_grains"] < 0)
+        held = np.flatnonzero(endless & (passed < made * (1 - _LEFT)))
+        if not len(held):
+            return []
+        first, others = int(held[0]), f" and {len(held) - 1} more" if len(held) > 1 else ""
+        share = f"{100 * float(passed[first] / made[first]):.3g} %"
+        text = f"{given['flow_name'][first]}{others}: the shaper lets {share} of the packets pass"
+        return [f"flow {text}, so ever more wait for tokens; raise shaper_rate, or lower the rate"]
 
     def demand(self, arrays: Arrays) -> traffic.Demand:
         """Return what each terminal sends to each."""

@@ -8,6 +8,7 @@ from fabriloom.traffic.demand import (
     given_lengths,
     lengths,
     mean_length,
+    passed,
     sends_evenly,
     to_all,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "given_lengths",
     "lengths",
     "mean_length",
+    "passed",
     "sends_evenly",
     "silent",
     "to_all",

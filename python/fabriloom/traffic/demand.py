@@ -232,12 +232,20 @@ def _rates(columns: kinds.Columns) -> np.ndarray:
 
 
 def _flows(columns: kinds.Columns, rate: np.ndarray) -> Pairs:
-    """Return each flow's fraction of what its source sends."""
+    """Return each flow's fraction of what its source makes, as far as its token bucket lets it pass."""
     start = columns["flow_start"].astype(np.int64)
     source = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    packets = columns["flow_packets"] / columns["flow_interval_grains"]
-    sums = np.bincount(source, weights=packets, minlength=len(start) - 1)
-    return source, columns["flow_target"], rate[source] * packets / sums[source]
+    made = columns["flow_packets"] / columns["flow_interval_grains"]
+    sums = np.bincount(source, weights=made, minlength=len(start) - 1)
+    return source, columns["flow_target"], rate[source] * passed(columns) / sums[source]
+
+
+def passed(columns: kinds.Columns) -> np.ndarray:
+    """Return the packets per grain of each flow, at most as many as its token bucket gets tokens for."""
+    made, cost = columns["flow_packets"] / columns["flow_interval_grains"], columns["flow_cost_grains"]
+    if not len(cost):
+        return np.asarray(made)
+    return np.minimum(made, np.divide(1.0, cost, out=np.full(len(cost), np.inf), where=cost > 0))
 
 
 def _weighted(columns: kinds.Columns, rate: np.ndarray) -> Pairs:
@@ -272,7 +280,7 @@ def lengths(arrays: kinds.Columns) -> tuple[np.ndarray, np.ndarray]:
 def given_lengths(arrays: kinds.Columns) -> tuple[np.ndarray, np.ndarray] | None:
     """Return the payloads of flows or lists in bytes, with how often each is sent; None if there are none."""
     if len(arrays["flow_length"]):
-        return arrays["flow_length"], arrays["flow_packets"] / arrays["flow_interval_grains"]
+        return arrays["flow_length"], passed(arrays)
     if len(arrays["list_length"]):
         return arrays["list_length"], np.ones(len(arrays["list_length"]))
     return None

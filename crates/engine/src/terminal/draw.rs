@@ -117,6 +117,11 @@ impl Drawing {
         Some(self.clock + (packets - 1 - self.position) as f64 * spacing)
     }
 
+    /// See [`super::source::Sources::held`].
+    pub(super) fn held(&self, fabric: &Fabric, now: Time) -> f64 {
+        self.flows.held(fabric, now)
+    }
+
     fn of_flow(&mut self, fabric: &Fabric, terminal: usize) -> Option<Packet> {
         loop {
             let Made { created, ready: dispatch, row } = self.flows.next(fabric, &mut self.stream)?;

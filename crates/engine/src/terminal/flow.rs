@@ -74,6 +74,17 @@ impl Flows {
         self.states.iter().any(|flow| flow.left > 0 && flow.created <= last)
     }
 
+    /// Returns about how many packets were created up to a tick and wait for their tokens.
+    pub(super) fn held(&self, fabric: &Fabric, now: Time) -> f64 {
+        let waiting = self.next.iter().filter(|Reverse((ready, _))| *ready > now);
+        let number = |&Reverse((_, row)): &Reverse<(Time, u32)>| {
+            let (row, created) = (row as usize, self.states[row as usize - self.first].created);
+            let grains = (now - created).max(0) as f64 / fabric.grain_ticks as f64;
+            grains / fabric.flow_interval_grains[row] * f64::from(fabric.flow_packets[row])
+        };
+        if are_shaped(fabric) { waiting.map(number).sum() } else { 0.0 }
+    }
+
     /// Returns the packet that may leave next.
     pub(super) fn next(&mut self, fabric: &Fabric, stream: &mut Stream) -> Option<Made> {
         let &Reverse((ready, row)) = self.next.peek()?;

@@ -286,6 +286,11 @@ impl Sources {
         source.ahead.is_none() && source.waiting.is_empty()
     }
 
+    /// Returns about how many packets of a terminal's flows wait for the tokens of their buckets.
+    pub fn held(&self, fabric: &Fabric, terminal: usize, now: Time) -> f64 {
+        self.sources[terminal].drawing.held(fabric, now)
+    }
+
     /// Whether a terminal creates packets independently of the number that wait.
     pub fn is_open(fabric: &Fabric, terminal: usize) -> bool {
         is_open(fabric.source_arrival[terminal])

@@ -57,14 +57,15 @@ impl Run {
     }
 
     /// Samples the backlog up to a tick: the packets under way, and those that wait at open sources, by the ages of the
-    /// newest that have left.
+    /// newest that have left, and for tokens.
     pub(super) fn sample_backlog<N: Network>(&mut self, network: &N, next: Time) {
         let fabric = network.fabric();
         while self.watch.measuring && next >= self.watch.backlog.due() {
             let due = self.watch.backlog.due();
             let behind =
                 |terminal| self.lag(terminal, due) as f64 / Sources::interval_ticks(fabric, terminal);
-            let waiting: f64 = self.open().map(behind).sum();
+            let held = |terminal| self.sources.held(fabric, terminal, due);
+            let waiting: f64 = self.open().map(|terminal| behind(terminal) + held(terminal)).sum();
             self.watch.backlog.add(waiting + network.in_flight() as f64);
         }
     }
