@@ -133,6 +133,22 @@ def test_the_host_is_the_bound_on_a_ring(preset: str) -> None:
     assert 0.99 < carried["mbytes_per_s"] / bound["accepted_mbytes_per_s_bound"] <= 1
 
 
+@pytest.mark.parametrize(
+    "topology", [{"kind": "crossbar", "terminals": 4}, {"kind": "sci-ring", "terminals": 4}]
+)
+def test_the_token_bucket_of_a_channel_is_the_bound(topology: dict[str, Any]) -> None:
+    """Two channels of 20 MB/s, which begin with the tokens of a packet."""
+    program = {"kind": "fixed-pairs", "size": "10240 B", "rounds": 100}
+    protocol = {"preset": "raw", "packet": "64 B", "shaper_rate": "20 MB/s"}
+    sections = {"topology": topology, "protocol": protocol}
+    sections["technology"] = {"preset": "scinet" if topology["kind"] == "sci-ring" else "ethernet-10g"}
+    bound = inspect(scenario(program, **sections))["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert bound == pytest.approx(40, rel=1e-3)
+    run = results(program, **sections)
+    assert 0.99 < run.summary["messages"]["mbytes_per_s"] / bound <= 1.0001
+    assert run.summary["limit"]["what"] == "host"
+
+
 def test_one_way_links_without_flow_control_are_faster_than_a_path_of_both_ways() -> None:
     """Packets that follow each other by a router of SpaceWire, with acknowledgements alone the other way."""
     program = {"kind": "fixed-pairs", "sources": [0], "targets": [1], "size": "200 B", "rounds": 200}

@@ -323,8 +323,11 @@ class Messages:
             part = np.where((found.streams > 1) | (sent == 0), 0.0, part)
         ends = (source, count, size), (target, count * part[target], size)
         several = self.routes.graph.several
-        ports = 1 if several is None else np.bincount(several.terminal, minlength=names)
-        return host.busy_ps(self.protocol, *ends, found.streams, ports)
+        ports = (
+            np.ones(names, np.int64) if several is None else np.bincount(several.terminal, minlength=names)
+        )
+        shaped_ps = host.shaped_ps(self.protocol, source, target, size * count, ports)
+        return np.maximum(shaped_ps, host.busy_ps(self.protocol, *ends, found.streams, ports))
 
     def of_hosts(self, arrays: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return, per terminal, the part of the technology's rate at which its host sends and takes at most.

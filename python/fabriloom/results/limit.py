@@ -412,12 +412,20 @@ def _held(run: ProgramRun, resolved: Mapping[str, Any]) -> str:
     return f"; senders wait {in_percent(share)} of the time for a place among messages_at_once = {places}"
 
 
+_ENDS = ("source", "target")
+
+
 def host_shares(run: ProgramRun, protocol: Mapping[str, Any]) -> Floats:
-    """Return, per terminal, the share of the window in which its processor or bus works for messages."""
+    """Return, per terminal, the share of the window in which its processor or bus works for messages,
+    or a channel waits for tokens."""
     if not run.graph.terminals or not run.window_ns:
         return np.zeros(run.graph.terminals)
-    handled = _handled(run)
-    busy_ps = host.busy_ps(host.read(protocol), handled["send"], handled["receive"], run.programs.streams)
+    handled, known = _handled(run), host.read(protocol)
+    busy_ps = host.busy_ps(known, handled["send"], handled["receive"], run.programs.streams)
+    source, target = (tables.column(run.native, f"message_flow_{end}").astype(np.int64) for end in _ENDS)
+    several, sent = run.graph.several, tables.column(run.native, "message_flow_bytes").astype(np.float64)
+    ports = np.bincount(np.arange(len(busy_ps)) if several is None else several.terminal)
+    busy_ps = np.maximum(busy_ps, host.shaped_ps(known, source, target, sent, ports))
     return np.minimum(busy_ps / (run.window_ns * 1000), 1.0)
 
 

@@ -17,7 +17,7 @@ Handled = tuple[NDArray[np.int64], Floats, NDArray[Any]]
 BY_SIZE = ("send_time_ps", "receive_time_ps", "packet_time_ps", "send_gap_time_ps")
 """The times that ``by_size`` gives."""
 _TIMES = (*BY_SIZE, "byte_time_ps", "bus_packet_time_ps", "bus_byte_time_ps", "receive_gap_time_ps")
-_SIZES = ("packet_bytes", "small_packet_bytes", "small_below_bytes")
+_SIZES = ("packet_bytes", "small_packet_bytes", "small_below_bytes", "shaper_burst_bytes")
 
 
 def read(protocol: Mapping[str, Any]) -> dict[str, Any]:
@@ -30,8 +30,10 @@ def read(protocol: Mapping[str, Any]) -> dict[str, Any]:
         return float((units.parse_time_ps if name.endswith("_ps") else units.parse_bytes)(str(written)))
 
     rows = protocol.get("by_size") or []
+    rate = protocol.get("shaper_rate")
     return {
         **{name: number(protocol, name) for name in (*_TIMES, *_SIZES)},
+        "shaper_rate_bits_per_s": float(units.parse_byte_rate_bits_per_s(rate)) if rate else None,
         "programmed": bool(protocol.get("programmed")),
         "by_size": [{name: number(row, name) for name in ("message_bytes", *BY_SIZE)} for row in rows],
     }
@@ -92,6 +94,30 @@ def busy_ps(
     # No gap comes before the first packet of a port.
     filling, accepting = filling - before * ports, accepting - protocol["receive_gap_time_ps"] * ports
     return np.maximum(np.max([processor / np.maximum(streams, 1), filling, accepting, bus], axis=0), 0)
+
+
+def shaped_ps(
+    protocol: Mapping[str, Any],
+    source: NDArray[np.int64],
+    target: NDArray[np.int64],
+    sent_bytes: NDArray[Any],
+    ports: NDArray[np.int64],
+) -> Floats:
+    """Return, per terminal, for how long its slowest channel waits for the tokens of what is sent.
+
+    ``ports``: per terminal; two terminals have a channel for each pair of theirs.
+    """
+    rate, names = protocol["shaper_rate_bits_per_s"], len(ports)
+    found = np.zeros(names)
+    if not rate:
+        return found
+    pairs, pair = np.unique(source * names + target, return_inverse=True)
+    ends = pairs // names, pairs % names
+    # A bucket is full at the start.
+    burst = protocol["shaper_burst_bytes"] or protocol["packet_bytes"]
+    apiece = np.bincount(pair, sent_bytes) / (ports[ends[0]] * ports[ends[1]]) - burst
+    np.maximum.at(found, ends[0], apiece * 8e12 / float(rate))
+    return found
 
 
 def holds(protocol: Mapping[str, Any]) -> bool:
