@@ -24,7 +24,7 @@ _NOT_OF_ENGINE = ("list_wait_ps", "flow_name", "flow_requirement_ps")
 """Columns of sources that the engine does not get."""
 
 _LEFT = 0.001
-"""Part of its packets that a shaper may hold back before it is told."""
+"""Part of its packets that a shaper may hold back without a warning."""
 
 
 class Packets:
