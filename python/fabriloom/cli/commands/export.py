@@ -76,6 +76,8 @@ def _files(compiled: Compiled) -> dict[str, str]:
         whose = about if alone else f"{about}, plane {plane.name}"
         if pairs:
             found[f"{head}paths.csv"] = routers.paths_as_csv(graph, table, pairs)
+        if table.levels is not None:
+            found[f"{head}levels.csv"] = dumps.levels(graph, table)
         if table.by_source is None:  # else no router knows the way
             tables = routers.routers(graph, table, high, compiled.routes.distributions, last)
             found[f"{head}routing.csv"] = routers.as_csv(tables)
@@ -93,11 +95,8 @@ def _dumps(compiled: Compiled, head: str, graph: Graph, table: Any) -> dict[str,
     found = dict[str, str]()
     classes = compiled.routes.classes
     routes = compiled.routes
-    if classes.levels is not None:
-        found = {
-            f"{head}table.csv": dumps.by_name(graph, table, 1),
-            f"{head}levels.csv": dumps.levels(graph, table),
-        }
+    if table.levels is not None:
+        found[f"{head}table.csv"] = dumps.by_name(graph, table, 1)
     elif len(classes.lanes) == 1 and not classes.halves and not len(table.via_switch):
         found[f"{head}table.csv"] = dumps.by_name(graph, table, routes.technology.lanes, routes.lane_choice)
     if dumps.fits_forwarding(graph, table):
