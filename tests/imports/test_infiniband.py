@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fabriloom import imports
+from fabriloom import imports, simulate
 from fabriloom.compile import compile
 from fabriloom.reading import ReadError
 from fabriloom.scenario import load
@@ -296,6 +296,36 @@ def test_path_records_give_service_levels(tmp_path: Path) -> None:
     assert compiled.routes.technology.lanes == 6
     assert compiled.arrays["class_between"].reshape(3, 3).tolist() == [[0, 0, 1], [0, 0, 0], [5, 0, 0]]
     assert compiled.cycle is None
+
+
+def test_hosts_have_the_ports_of_their_adapters(tmp_path: Path) -> None:
+    """In tables and levels, too: of one adapter with two ports, and of two adapters."""
+    second = '[3]\t"H-0000000000000c00"[2](c02) \t\t# "n1 HCA-1" lid 9 4xEDR\n[35]'
+    subnet = SUBNET.replace("[35]", second, 1).replace("n2 HCA-1", "n0 mlx5_1")
+    subnet = subnet.replace(
+        "\ncaguid=0xd00", '[2](c02) \t"S-0000000000000a10"[3]\t\t# lid 9 lmc 0\n\ncaguid=0xd00'
+    )
+    tables = LFTS.replace("0x0007", "0x0009 003 # n1\n0x0007", 1).replace(
+        "0x0007 001", "0x0009 036 # n1\n0x0007 001"
+    )
+    files = {"net.out": subnet, "lfts.out": tables, "records.out": record(3, 9, 2) + record(5, 7, 1)}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    found = imports.read("ibnetdiscover", *(tmp_path / name for name in files), by_host=True)
+    assert isinstance(found, imports.Imported)
+    assert found.graph.terminal_names == ["n0", "n1"]
+    assert found.graph.port_names == ["n0/0", "n0/1", "n1/0", "n1/1"]
+    assert found.levels == [("n0/0", "n1/1", 2), ("n1/0", "n0/1", 1)]
+    assert found.remarks[-1].endswith("10 pairs have no record, and level 0")
+    for name, parts in found.files("subnet").items():
+        (tmp_path / name).write_text("".join(parts))
+    scenario = load(tmp_path / "scenario.toml").with_settings({"run": {"duration": "20 us", "precision": 0}})
+    compiled = compile(scenario)
+    assert compiled.graph.link_names == found.graph.link_names
+    assert compiled.deadlock.free
+    assert simulate.compare(compiled, 10**7).identical
+    with pytest.raises(ReadError, match="are those of ibnetdiscover, not of hpcc"):
+        imports.read("hpcc", tmp_path / "net.out", by_host=True)
 
 
 @pytest.mark.parametrize(
