@@ -345,6 +345,40 @@ def test_wrong_path_records_are_pointed_at(records: str, message: str, line: int
     assert caught.value.place[1] == line
 
 
+def lanes(*tables: str) -> str:
+    """As ``smpquery sl2vl`` prints them."""
+    head = "# SL2VL table: Lid 1\n#" + " " * 17 + "SL: | 0| 1| 2| 3| 4| 5| 6| 7| 8| 9|10|11|12|13|14|15|\n"
+    return head + "".join(f"ports: in {at:2}, out  1: |{table}\n" for at, table in enumerate(tables))
+
+
+PAIRS = " 0| 0| 1| 1| 2| 2| 3| 3|" + "15|" * 8
+
+
+def test_levels_have_the_lanes_of_their_table(tmp_path: Path) -> None:
+    (tmp_path / "lanes.out").write_text(lanes(PAIRS, PAIRS))
+    (tmp_path / "records.out").write_text(RECORDS)
+    read(tmp_path)
+    names = ("ibnetdiscover.out", "lfts.out", "records.out", "lanes.out")
+    found = imports.read("ibnetdiscover", *(tmp_path / name for name in names))
+    assert isinstance(found, imports.Imported)
+    assert found.levels == [("n2 HCA-1", "n0 HCA-1", 2)]
+    assert "service levels are taken as lanes 0 to 2, by their table; 2 pairs" in found.remarks[-1]
+    for text, message in (
+        (
+            lanes(PAIRS, PAIRS.replace("3| 3|", "3| 2|")),
+            "maps levels to other lanes than line 3 of lanes.out",
+        ),
+        (lanes(PAIRS.replace(" 0| 0|", " 1| 1|")), "level 0 has lane 1"),
+        (lanes(PAIRS.replace(" 2| 2|", "15|15|")), "level 5, whose lane 15 is not for data"),
+        (lanes(PAIRS) + "ports:\n", '"ports:" is no line of a table of lanes'),
+    ):
+        (tmp_path / "lanes.out").write_text(text)
+        with pytest.raises(ReadError, match=message):
+            imports.read("ibnetdiscover", *(tmp_path / name for name in names))
+    with pytest.raises(ReadError, match="lanes of service levels need path records"):
+        imports.read("ibnetdiscover", *(tmp_path / name for name in names if name != "records.out"))
+
+
 def test_path_records_without_tables(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="path records need forwarding tables"):
         with_records(tmp_path, RECORDS, tables=False)

@@ -1,14 +1,10 @@
-"""InfiniBand subnets: ``ibnetdiscover``, with forwarding tables (``dump_lfts``, ``.fdbs``) and path records.
+"""InfiniBand subnets: ``ibnetdiscover``, with forwarding tables (``dump_lfts``, ``.fdbs``) and levels.
 
 Both forms are read: blocks of nodes, and the list of ports that ``ibnetdiscover -p`` prints. Each port of a
 channel adapter is a terminal, because a LID belongs to a port; or those of a host are the ports of one. Links
 are named by both ends with the numbers of their ports, ``leaf1:3>spine2:17``. The description of a node is
 its name if no other node has it; else its GUID follows. Of ``MF0;leaf1:MSB7800/U1``, as switches describe
 themselves, ``leaf1`` is left.
-
-A path record, as ``saquery PathRecord`` prints it, has the LIDs of both ends and a level, one item a line:
-``dlid....................12``. Others are passed over. The file of a large subnet is long, so it is never
-held as a whole.
 """
 
 from __future__ import annotations
@@ -16,14 +12,15 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
 from ..reading import ReadError
 from ..topology import Graph
-from .common import Fabric, Imported, Level, Lines, Route, Stream
+from .common import Fabric, Imported, Lines, Route
+from .service_levels import lanes_of, levels_among, of_levels, path_records
 
 PRESET = "infiniband-4x-edr"
 LANES = 4
@@ -64,10 +61,6 @@ _LMC = re.compile(r"\blmc (\d)\b")
 _TABLE = re.compile(r"Unicast lids\b.*\bguid 0x([0-9a-fA-F]{1,16})\b.*")
 _FDBS = re.compile(r".*Switch 0x([0-9a-fA-F]{1,16})\b.*")
 _ENTRY = re.compile(r"0x([0-9a-fA-F]{1,8})\s*:?\s*(\d{1,4}|UNREACHABLE)\b.*")
-_RECORD = "PathRecord dump:"
-_RECORD_ITEM = re.compile(r"\s*(dlid|slid|sl)\.+(0x[0-9A-Fa-f]{1,4}|\d{1,5})\s*")
-_RECORD_OTHER = re.compile(r"\s*\w+\.+\S*\s*")
-_MOST_LEVEL = 15
 _NOWHERE = re.compile(r".*(?:\bUNREACHABLE\b|\billegal port\)).*")
 _OTHER = re.compile(r"(?:LID\s*:.*|Lid\s+Out\b.*|Port\s+Info\b.*|\d+ (?:valid )?lids dumped.*|#.*|)")
 
@@ -96,8 +89,8 @@ class _Port:
 
 def ibnetdiscover(files: Sequence[Path], by_host: bool = False) -> Imported:
     """Read a subnet, with tables and path records if files have them; ``by_host``: terminals are hosts."""
-    records = [file for file in files if _is_records(file)]
-    read = [Lines(file) for file in files if file not in records]
+    records, maps = levels_among(files)
+    read = [Lines(file) for file in files if file not in (*records, *maps)]
     tables = [one for one in read if re.search(r"^Unicast lids|dump_ucast_routes", one.text, re.MULTILINE)]
     found = [one for one in read if one not in tables]
     if len(found) != 1:
@@ -108,21 +101,14 @@ def ibnetdiscover(files: Sequence[Path], by_host: bool = False) -> Imported:
     routes = subnet.routes(tables)
     if records and not tables:
         raise ReadError("path records need forwarding tables", "name the files of dump_lfts beside them")
-    every = _path_records(records, subnet.terminal)
+    lane = lanes_of(maps)
+    every = path_records(records, subnet.terminal, lane)
     levels = [level for level in every if level[2]]
     most = max((level for _, _, level in levels), default=0)
     lanes = f"lanes = {most + 1}\n" if most >= LANES else ""
     sections = f'[technology]\npreset = "{PRESET}"\n{lanes}\n[traffic]\npattern = "uniform"\nload = 0.5\n'
-    remarks = [*graph.remarks, *subnet.remarks(), *_of_levels(every, graph.ports, most, bool(records))]
+    remarks = [*graph.remarks, *subnet.remarks(), *(of_levels(every, graph.ports, lane) if records else ())]
     return Imported("ibnetdiscover", graph, routes, sections, tuple(remarks), levels=levels)
-
-
-def _of_levels(every: Sequence[Level], ports: int, most: int, given: bool) -> list[str]:
-    """Return a remark about path records."""
-    without = ports * (ports - 1) - len(every)
-    some = f"; {without:,} pairs have no record, and level 0" if without > 0 else ""
-    said = f"service levels 0 to {most} are taken as the lanes of these numbers{some}"
-    return [said] if given else []
 
 
 @dataclass(frozen=True)
@@ -452,48 +438,3 @@ class _Subnet:
         if self.end[at, last.peer_port] != self.terminal[lid]:
             message = f'LID {lid} belongs to "{self.terminal[lid]}", this leads to'
             entry.fail(f'{message} "{self.end[at, last.peer_port]}"', "read the tables again")
-
-
-def _is_records(path: Path) -> bool:
-    """Whether a file begins with a path record. Raises ReadError if it cannot be read."""
-    return next(iter(Stream(path)), "").strip() == _RECORD
-
-
-def _path_records(files: Sequence[Path], terminals: Mapping[int, str]) -> list[Level]:
-    """Return source, target and level of all records between terminals, given by LID. Raises ReadError."""
-    found: dict[tuple[str, str], int] = {}
-    for file in files:
-        _read_records(Stream(file), terminals, found)
-    return [(source, target, level) for (source, target), level in found.items()]
-
-
-def _read_records(lines: Stream, terminals: Mapping[int, str], found: dict[tuple[str, str], int]) -> None:
-    record = dict[str, int]()
-    for line in lines:
-        if line.strip() == _RECORD:
-            _take_record(lines, record, terminals, found)
-            record.clear()
-        elif item := _RECORD_ITEM.fullmatch(line):
-            record[item[1]] = int(item[2], 0)
-        elif not _RECORD_OTHER.fullmatch(line):
-            lines.fail(f'"{line[:60]}" is no line of a path record', "name what saquery PathRecord prints")
-    _take_record(lines, record, terminals, found)
-
-
-def _take_record(
-    lines: Stream, record: dict[str, int], terminals: Mapping[int, str], found: dict[tuple[str, str], int]
-) -> None:
-    """Enter a whole record; one of switches, or of a further LID of a port, says nothing of terminals."""
-    if not record:
-        return
-    missing = [name for name in ("dlid", "slid", "sl") if name not in record]
-    if missing:
-        lines.fail(f"the record before has no {missing[0]}", "is the file cut short? print it again")
-    if record["sl"] > _MOST_LEVEL:
-        lines.fail(f"the record before has level {record['sl']}", f"levels are 0 to {_MOST_LEVEL}")
-    source, target = (terminals.get(record[name]) for name in ("slid", "dlid"))
-    if source is None or target is None or source == target:
-        return
-    if found.setdefault((source, target), record["sl"]) != record["sl"]:
-        message = f'the record before gives another level from "{source}" to "{target}" than an earlier one'
-        lines.fail(message, "keep one of the two")
