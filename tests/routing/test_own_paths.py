@@ -14,7 +14,7 @@ import pytest
 from fabriloom import routing, simulate, topology
 from fabriloom.bounds import bound
 from fabriloom.cli import check_certificate
-from fabriloom.compile import LinkRoutes, compile
+from fabriloom.compile import Compiled, LinkRoutes, compile
 from fabriloom.compile.several import port_pairs
 from fabriloom.routing.check import certificate
 from fabriloom.routing.routers import paths_as_csv, ports
@@ -202,7 +202,7 @@ def test_a_redundant_port_has_paths_of_its_own(tmp_path: Path) -> None:
 
 def of_cables(folder: Path, seed: int, preset: str, choice: str) -> Scenario:
     """Terminals of one cable or two to a ring of routers, or the second to another; paths of all pairs drawn,
-    and levels on links of flits.
+    and levels or traffic classes on links of flits.
     """
     dice, rings = Random(seed), "ab"[: 1 + seed % 2]
     rows = ["kind,source,target"]
@@ -220,7 +220,12 @@ def of_cables(folder: Path, seed: int, preset: str, choice: str) -> Scenario:
     levels = [f"{one},{other},{dice.randrange(3)}" for one, other in names if one != other]
     (folder / "levels.csv").write_text("\n".join(["source,target,level", *levels]), encoding="utf-8")
     in_flits = preset == "generic"
-    rule = {"service_levels": {"path": "levels.csv"}} if in_flits else {"addressing": "path"}
+    rule: dict[str, Any] = {"addressing": "path"}
+    if in_flits and seed % 3:
+        rule = {"service_levels": {"path": "levels.csv"}}
+    elif in_flits:
+        own = {"from": ["t0", "t1"], "lanes": [1]}, {"from": ["t2"], "to": ["t3"], "lanes": [0]}
+        rule = {"traffic_class": list(own)}
     whole = {
         "topology": {"kind": "file", "path": "net.csv"},
         "technology": {"preset": preset, **({"lanes": 3} if in_flits else {})},
@@ -230,6 +235,19 @@ def of_cables(folder: Path, seed: int, preset: str, choice: str) -> Scenario:
         "run": {"duration": "200 us", "warmup": "0 ns", "precision": 0},
     }
     return Scenario.from_dict(whole, folder)
+
+
+def taken(compiled: Compiled, source: int, target: int) -> tuple[int, set[int]]:
+    """The link after that of a port, and the lanes of it, that the engine takes for a packet."""
+    arrays = compiled.arrays
+    pair = int(arrays["port_class_from"][source] + arrays["port_class_to"][target])
+    added = arrays["class_headers"][arrays["class_between"][pair]]
+    switch = int(arrays["link_target"][arrays["terminal_out_link"][source]])
+    entry = arrays["route"].reshape(arrays["switches"], -1)[switch, arrays["terminal_class"][target] + added]
+    first, last = arrays["group_start"][entry // 2 : entry // 2 + 2]
+    links, lanes = np.divmod(arrays["group_links"][first:last], arrays["lanes"])
+    assert len({*links.tolist()}) == 1
+    return int(links[0]), {*lanes.tolist()}
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -252,14 +270,21 @@ def test_each_pair_of_ports_has_its_path_and_level(seed: int, preset: str, tmp_p
                 links = [plane.first_link + link for link in routing.path(own, table, one, other)]
                 way[int(plane.port[one]), int(plane.port[other])] = links
                 level = 0 if table.levels is None else int(table.levels.of[one, other])
+                own_lanes = {0} if preset == "spacewire-200" else {level} if table.levels else None
+                ends = own.terminal_names[one][:2], own.terminal_names[other][:2]
+                own_lanes = own_lanes or (
+                    {1} if ends[0] in ("t0", "t1") else {0} if ends == ("t2", "t3") else {2}
+                )
+                assert taken(compiled, int(plane.port[one]), int(plane.port[other])) == (links[1], own_lanes)
                 waits.add_edges_from(pairwise((link, level) for link in links))
     assert (routes.cycle is None) == nx.is_directed_acyclic_graph(waits)
     proofs = route_choices.proofs(compiled)
     assert (proofs is None) == (routes.cycle is not None)
     assert all(check_certificate.fault(proof) is None for proof in proofs or [])
     sent, loads = compiled.demand().matrix(), np.zeros(graph.links)
-    pair, port, to = port_pairs(routes, choice, *np.nonzero(sent))
-    parts = sent[np.nonzero(sent)][pair] / np.bincount(pair)[pair]
+    sources, targets = np.nonzero(sent)
+    pair, port, to = port_pairs(routes, choice, sources, targets)
+    parts = sent[sources, targets][pair] / np.bincount(pair)[pair]
     for one, other, part in zip(port.tolist(), to.tolist(), parts.tolist(), strict=True):
         loads[way[one, other]] += part
     found = LinkInspection(compiled)

@@ -62,9 +62,8 @@ class LinkRoutes:
                 parameters["by_source"] = by_sender
             self.planes = _planes(graph, parameters)
             """Per plane of the graph: its graph and table."""
-            self.classes = (
-                by_pair(scenario, graph, [table for _, table in self.planes], lanes) or self.classes
-            )
+            tables = [table for _, table in self.planes]
+            self.classes = by_pair(scenario, graph, self.classes, tables, lanes)
             self._escape: dict[int, RouteTable] = {}
             """Tables of escape lanes, by the table of the other lanes."""
             if self.lane_choice in routing.ESCAPES:
@@ -323,11 +322,12 @@ class LinkRoutes:
     @cached_property
     def columns(self) -> Arrays:
         """The engine's columns of routes."""
-        table = self.lane_table
+        table, classes = self.lane_table, self.classes
+        sets = len(classes.lanes) * (len(classes.halves) or 1)
         return {
             "switch_choice": self.choices(table),
             **_route_columns(table),
-            **class_columns(self.classes, self.graph, table.classes // (max(self.classes.lanes_of) + 1)),
+            **class_columns(classes, self.graph, table.classes // sets),
             "link_deletes_address": self.addresses.deletes,
             "via_switch": u32(table.via_switch),
             "via_class": u32(table.via_class),

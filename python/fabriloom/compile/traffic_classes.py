@@ -15,7 +15,7 @@ from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import RingTechnology, Technology
 from ..topology import MOST_PORTS, Graph
-from ..topology.graph import Ints
+from ..topology.graph import Ints, Plane
 from ..traffic import Demand
 from ..traffic.names import Terminals
 from .columns import Arrays, u32, vertices_named
@@ -45,9 +45,9 @@ class TrafficClasses:
     halves: tuple[int, ...] = ()
     """The senders of each class, if these choose lanes: see :func:`fabriloom.routing.halves`."""
     by_pair: ByPair | None = None
-    """The class of each pair of ports, if it is a service level, and one of several ways: none is named."""
-    ways: tuple[int, ...] = (0,)
-    """Per class of a pair: its way."""
+    """The class of each pair of ports, if it follows from a service level or from one of several ways."""
+    ways: Sequence[int] = (0,)
+    """Per class of a pair: its way. ``lanes_of`` is of the same classes."""
 
     @property
     def named(self) -> int:
@@ -91,44 +91,53 @@ def no_classes(graph: Graph, lanes: int = 1) -> TrafficClasses:
 
 
 def by_pair(
-    scenario: Scenario, graph: Graph, tables: Sequence[RouteTable], lanes: int
-) -> TrafficClasses | None:
-    """Return a class for each service level, with the lane of its number, and way to a target; None if no
-    table has either. ``tables``: those of the planes. Raises RoutingError.
+    scenario: Scenario, graph: Graph, classes: TrafficClasses, tables: Sequence[RouteTable], lanes: int
+) -> TrafficClasses:
+    """Return a class for each way to a target and service level, with the lane of its number, or set of lanes
+    of traffic classes; these classes if no table has levels or several ways. ``tables``: those of the planes.
+    Raises RoutingError.
     """
     levels = max((1 + int(one.levels.of.max(initial=0)) for one in tables if one.levels), default=0)
     ways = max((one.by_source.count for one in tables if one.by_source), default=1)
     if levels:
         _check_alone(scenario, tables, "service levels", "service_levels")
         _check_lanes(levels, lanes)
+        classes = replace(no_classes(graph), lanes=[[lane] for lane in range(levels)])
     if ways > 1:
         _check_alone(scenario, tables, "paths that meet and part again", "path")
-    pair = routing.pairs_together(graph, [_both(table, ways) for table in tables])
-    if pair is None:
-        return None
-    used = np.arange(max(1, levels) * ways)
-    if levels > 1 and ways > 1:
+    if not levels and ways == 1:
+        return classes
+    planes = zip(graph.planes, tables, strict=True)
+    pair = routing.pairs_together(graph, [_both(graph, plane, one, classes, ways) for plane, one in planes])
+    assert pair is not None
+    sets = len(classes.lanes)
+    used = np.arange(sets * ways)
+    if sets > 1 and ways > 1:
         used, of = np.unique(pair.of, return_inverse=True)
         pair = replace(pair, of=of.reshape(pair.of.shape).astype(np.uint8))
     if len(used) > MOST_WAYS:
-        message = f"levels and ways to a terminal make {len(used)} kinds of packets, more than {MOST_WAYS}"
-        raise routing.RoutingError(message, "service_levels")
-    own = [[lane] for lane in range(levels)] or [list(range(lanes))]
-    found = replace(no_classes(graph), lanes=own, lanes_of=(used // ways).tolist())
-    return replace(found, by_pair=pair, ways=tuple((used % ways).tolist()))
+        message = f"lanes and ways to a terminal make {len(used)} kinds of packets, more than {MOST_WAYS}"
+        raise routing.RoutingError(message, "path")
+    return replace(classes, by_pair=pair, lanes_of=(used // ways).tolist(), ways=(used % ways).tolist())
 
 
-def _both(table: RouteTable, ways: int) -> ByPair | None:
-    """Return the level of each pair times ``ways``, and its way."""
-    if table.levels is None or ways == 1:
+def _both(graph: Graph, plane: Plane, table: RouteTable, classes: TrafficClasses, ways: int) -> ByPair | None:
+    """Return the level of each pair of a plane, or its set of lanes, times ``ways``, and its way."""
+    if ways == 1 or (table.levels is None and len(classes.lanes) == 1):
         return table.levels or table.by_source
-    every = np.arange(table.terminals, dtype=np.uint32)
+    every = np.arange(table.terminals)
     pairs = every[:, None], every
-    of = table.levels.between(*pairs) * np.uint16(ways)
+    if table.levels is None:
+        owner = (np.arange(graph.ports) if graph.several is None else graph.several.terminal)[plane.port]
+        source, target = (owner[end].ravel() for end in np.broadcast_arrays(*pairs))
+        own = np.array(classes.lanes_of)[classes.of(source, target)].reshape(len(every), -1)
+    else:
+        own = table.levels.between(*pairs)
+    of = own * np.uint16(ways)
     if table.by_source is not None:
-        of += table.by_source.between(*pairs)
+        of = of + table.by_source.between(*pairs)
     np.fill_diagonal(of, 0)
-    return ByPair(every, every, of)
+    return ByPair(u32(every), u32(every), of)
 
 
 def _check_lanes(levels: int, lanes: int) -> None:
@@ -146,7 +155,8 @@ def _check_alone(scenario: Scenario, tables: Sequence[RouteTable], what: str, pa
         "layers of lanes": any(table.layer is not None for table in tables),
         "random switches": any(len(table.via_switch) > 0 for table in tables),
         "lane_choice": getattr(given, "lane_choice", None) not in (None, "any"),
-        "traffic classes": bool(_given(scenario)),
+        "traffic classes": parameter != "path" and bool(_given(scenario)),
+        "ports of traffic classes": any(one.ports is not None for one in _given(scenario)),
         "packet distribution": bool(getattr(given, "distribution", None)),
         "tables after a fault": bool(getattr(given, "after_fault", None)),
     }
