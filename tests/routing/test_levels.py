@@ -156,3 +156,24 @@ def test_each_network_has_levels_of_its_own(choice: str) -> None:
     compared = simulate.compare(given)
     assert compared.identical
     assert compared.packets > 500
+
+
+def test_one_file_has_the_rows_of_all_networks_of_cables(tmp_path: Path) -> None:
+    """As exported, it gives the same run."""
+    rows = ["kind,source,target"]
+    rows += [f"terminal,t{at},a{at}" for at in range(5)] + [f"cable,t{at},b{at}" for at in range(1, 5)]
+    rows += [f"cable,{ring}{at},{ring}{(at + 1) % 5}" for ring in "ab" for at in range(5)]
+    (tmp_path / "net.csv").write_text("\n".join(rows))
+    network = {"kind": "file", "path": str(tmp_path / "net.csv")}
+    one = scenario({"kind": "lash"}, tmp_path).with_settings({"topology": network})
+    (tmp_path / "one.json").write_text(json.dumps(one.resolved), encoding="utf-8")
+    folder = tmp_path / "out"
+    ended = CliRunner().invoke(app, ["export", str(tmp_path / "one.json"), "--out", str(folder)])
+    assert ended.exit_code == 0, ended.output
+    rule = {"kind": "table", "path": "table.csv", "service_levels": {"path": "levels.csv"}}
+    again = scenario(rule, folder).with_settings({"topology": {"kind": "file", "path": "network.csv"}})
+    proved(again, 0)
+    assert run(again).links.equals(run(one).links)
+    (folder / "wrong.csv").write_text("source,target,level\nt1/1,t2/0,1\n")
+    with pytest.raises(ScenarioError, match='there is no terminal or switch "t2/0"'):
+        compile(again.with_settings({"routing.service_levels": {"path": "wrong.csv"}}))

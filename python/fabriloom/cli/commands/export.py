@@ -86,7 +86,18 @@ def _files(compiled: Compiled) -> dict[str, str]:
             found |= _dumps(compiled, head, graph, table)
         if not of_cables:
             found |= _networks(head, graph) | written.files(graph, compiled.arrays, compiled.tick_ps)
-    return found | (_networks("", several.without_ports(compiled.graph)) if of_cables else {})
+    if of_cables:
+        for name in ("paths.csv", "levels.csv", "table.csv"):
+            _join(found, [f"{plane.name}-{name}" for plane in compiled.graph.planes], name)
+        found |= _networks("", several.without_ports(compiled.graph))
+    return found
+
+
+def _join(found: dict[str, str], parts: list[str], name: str) -> None:
+    """Put the rows of all planes into one file, which a scenario reads."""
+    if len(parts) > 1 and all(part in found for part in parts):
+        texts = [found.pop(part) for part in parts]
+        found[name] = texts[0] + "".join(text.partition("\n")[2] for text in texts[1:])
 
 
 def _dumps(compiled: Compiled, head: str, graph: Graph, table: Any) -> dict[str, str]:
