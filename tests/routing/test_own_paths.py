@@ -217,7 +217,7 @@ def of_cables(folder: Path, seed: int, preset: str, choice: str) -> Scenario:
     names = [
         (one, other) for graph in planes for one in graph.terminal_names for other in graph.terminal_names
     ]
-    levels = [f"{one},{other},{dice.randrange(3)}" for one, other in names if one != other]
+    levels = [f"{one},{other},{dice.randrange(1 + seed % 4)}" for one, other in names if one != other]
     (folder / "levels.csv").write_text("\n".join(["source,target,level", *levels]), encoding="utf-8")
     in_flits = preset == "generic"
     rule: dict[str, Any] = {"addressing": "path"}

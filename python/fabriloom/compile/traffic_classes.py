@@ -114,10 +114,11 @@ def by_pair(
     used = np.arange(sets * ways)
     if sets > 1 and ways > 1:
         used, of = np.unique(pair.of, return_inverse=True)
-        pair = replace(pair, of=of.reshape(pair.of.shape).astype(np.uint8))
+        pair = replace(pair, of=of.reshape(pair.of.shape))
     if len(used) > MOST_WAYS:
         message = f"lanes and ways to a terminal make {len(used)} kinds of packets, more than {MOST_WAYS}"
         raise routing.RoutingError(message, "path")
+    pair = replace(pair, of=pair.of.astype(np.uint8, copy=False))
     return replace(classes, by_pair=pair, lanes_of=(used // ways).tolist(), ways=(used % ways).tolist())
 
 
@@ -133,7 +134,7 @@ def _both(graph: Graph, plane: Plane, table: RouteTable, classes: TrafficClasses
         own = np.array(classes.lanes_of)[classes.of(source, target)].reshape(len(every), -1)
     else:
         own = table.levels.between(*pairs)
-    of = own * np.uint16(ways)
+    of: NDArray[Any] = own * np.uint16(ways)
     if table.by_source is not None:
         of = of + table.by_source.between(*pairs)
     np.fill_diagonal(of, 0)
