@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from fabriloom import imports
+from fabriloom import imports, simulate
 from fabriloom.compile import compile
 from fabriloom.reading import ReadError
 from fabriloom.scenario import load
@@ -298,6 +298,36 @@ def test_path_records_give_service_levels(tmp_path: Path) -> None:
     assert compiled.cycle is None
 
 
+def test_hosts_have_the_ports_of_their_adapters(tmp_path: Path) -> None:
+    """In tables and levels, too: of one adapter with two ports, and of two adapters."""
+    second = '[3]\t"H-0000000000000c00"[2](c02) \t\t# "n1 HCA-1" lid 9 4xEDR\n[35]'
+    subnet = SUBNET.replace("[35]", second, 1).replace("n2 HCA-1", "n0 mlx5_1")
+    subnet = subnet.replace(
+        "\ncaguid=0xd00", '[2](c02) \t"S-0000000000000a10"[3]\t\t# lid 9 lmc 0\n\ncaguid=0xd00'
+    )
+    tables = LFTS.replace("0x0007", "0x0009 003 # n1\n0x0007", 1).replace(
+        "0x0007 001", "0x0009 036 # n1\n0x0007 001"
+    )
+    files = {"net.out": subnet, "lfts.out": tables, "records.out": record(3, 9, 2) + record(5, 7, 1)}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    found = imports.read("ibnetdiscover", *(tmp_path / name for name in files), by_host=True)
+    assert isinstance(found, imports.Imported)
+    assert found.graph.terminal_names == ["n0", "n1"]
+    assert found.graph.port_names == ["n0/0", "n0/1", "n1/0", "n1/1"]
+    assert found.levels == [("n0/0", "n1/1", 2), ("n1/0", "n0/1", 1)]
+    assert found.remarks[-1].endswith("10 pairs have no record, and level 0")
+    for name, parts in found.files("subnet").items():
+        (tmp_path / name).write_text("".join(parts))
+    scenario = load(tmp_path / "scenario.toml").with_settings({"run": {"duration": "20 us", "precision": 0}})
+    compiled = compile(scenario)
+    assert compiled.graph.link_names == found.graph.link_names
+    assert compiled.deadlock.free
+    assert simulate.compare(compiled, 10**7).identical
+    with pytest.raises(ReadError, match="are those of ibnetdiscover, not of hpcc"):
+        imports.read("hpcc", tmp_path / "net.out", by_host=True)
+
+
 @pytest.mark.parametrize(
     ("records", "message", "line"),
     [
@@ -313,6 +343,40 @@ def test_wrong_path_records_are_pointed_at(records: str, message: str, line: int
     assert message in caught.value.message
     assert caught.value.place is not None
     assert caught.value.place[1] == line
+
+
+def lanes(*tables: str) -> str:
+    """As ``smpquery sl2vl`` prints them."""
+    head = "# SL2VL table: Lid 1\n#" + " " * 17 + "SL: | 0| 1| 2| 3| 4| 5| 6| 7| 8| 9|10|11|12|13|14|15|\n"
+    return head + "".join(f"ports: in {at:2}, out  1: |{table}\n" for at, table in enumerate(tables))
+
+
+PAIRS = " 0| 0| 1| 1| 2| 2| 3| 3|" + "15|" * 8
+
+
+def test_levels_have_the_lanes_of_their_table(tmp_path: Path) -> None:
+    (tmp_path / "lanes.out").write_text(lanes(PAIRS, PAIRS))
+    (tmp_path / "records.out").write_text(RECORDS)
+    read(tmp_path)
+    names = ("ibnetdiscover.out", "lfts.out", "records.out", "lanes.out")
+    found = imports.read("ibnetdiscover", *(tmp_path / name for name in names))
+    assert isinstance(found, imports.Imported)
+    assert found.levels == [("n2 HCA-1", "n0 HCA-1", 2)]
+    assert "service levels are taken as lanes 0 to 2, by their table; 2 pairs" in found.remarks[-1]
+    for text, message in (
+        (
+            lanes(PAIRS, PAIRS.replace("3| 3|", "3| 2|")),
+            "maps levels to other lanes than line 3 of lanes.out",
+        ),
+        (lanes(PAIRS.replace(" 0| 0|", " 1| 1|")), "level 0 has lane 1"),
+        (lanes(PAIRS.replace(" 2| 2|", "15|15|")), "level 5, whose lane 15 is not for data"),
+        (lanes(PAIRS) + "ports:\n", '"ports:" is no line of a table of lanes'),
+    ):
+        (tmp_path / "lanes.out").write_text(text)
+        with pytest.raises(ReadError, match=message):
+            imports.read("ibnetdiscover", *(tmp_path / name for name in names))
+    with pytest.raises(ReadError, match="lanes of service levels need path records"):
+        imports.read("ibnetdiscover", *(tmp_path / name for name in names if name != "records.out"))
 
 
 def test_path_records_without_tables(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from fabriloom import routing, run, topology
+from fabriloom import routing, run, simulate, topology
 from fabriloom.cli.app import app
 from fabriloom.compile import compile
 from fabriloom.routing import RouteTable
@@ -95,11 +95,11 @@ def test_families_take_few_levels(kind: str, parameters: dict[str, Any], levels:
     assert table.levels.count == levels
 
 
-def scenario(rule: dict[str, Any], base: Path, **technology: Any) -> Scenario:
+def scenario(rule: dict[str, Any], base: Path, planes: int = 1, **technology: Any) -> Scenario:
     given: dict[str, Any] = {"preset": "infiniband-4x-edr", "lanes": 2, **technology}
     traffic = {"pattern": "uniform", "load": 0.9, "length": "2000 B"}
     whole = {
-        "topology": RING,
+        "topology": {**RING, "replicate": planes},
         "routing": rule,
         "technology": given,
         "traffic": traffic,
@@ -108,26 +108,72 @@ def scenario(rule: dict[str, Any], base: Path, **technology: Any) -> Scenario:
     return Scenario.from_dict(whole, base_dir=base)
 
 
-def test_levels_keep_a_ring_going(tmp_path: Path) -> None:
-    alone = scenario({"kind": "shortest-path", "adaptive": False}, tmp_path)
+@pytest.mark.parametrize("planes", [1, 2])
+def test_levels_keep_a_ring_going(planes: int, tmp_path: Path) -> None:
+    alone = scenario({"kind": "shortest-path", "adaptive": False}, tmp_path, planes)
     assert run(alone).end_reason == "deadlocked"
-    by_level = scenario({"kind": "lash"}, tmp_path)
+    by_level = scenario({"kind": "lash"}, tmp_path, planes)
     proved(by_level, 0)
     assert run(by_level).end_reason != "deadlocked"
     with pytest.raises(ScenarioError, match=r"level 1 needs a lane of this number, and links have one lane"):
         compile(scenario({"kind": "lash"}, tmp_path, lanes=1))
 
 
-def test_what_is_exported_comes_back(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("planes", "head"), [(1, ""), (2, "p1-")])
+def test_what_is_exported_comes_back(planes: int, head: str, tmp_path: Path) -> None:
     """By names, by ports, and by the file of levels of a scenario that was read back itself."""
-    folder, one = tmp_path / "out", scenario({"kind": "lash"}, tmp_path)
+    folder, one = tmp_path / "out", scenario({"kind": "lash"}, tmp_path, planes)
     (tmp_path / "one.json").write_text(json.dumps(one.resolved), encoding="utf-8")
     ended = CliRunner().invoke(app, ["export", str(tmp_path / "one.json"), "--out", str(folder)])
     assert ended.exit_code == 0, ended.output
     before = run(one).links
     for table in ("table.csv", "routing.csv"):
-        levels = {"path": "levels.csv"}
-        again = scenario({"kind": "table", "path": table, "service_levels": levels}, folder)
+        levels = {"path": f"{head}levels.csv"}
+        rule = {"kind": "table", "path": f"{head}{table}", "service_levels": levels}
+        again = scenario(rule, folder, planes)
         proved(again, 0)
         assert run(again).links.equals(before)
-    assert (folder / "lfts.out").exists()
+    assert (folder / f"{head}lfts.out").exists()
+
+
+@pytest.mark.parametrize("choice", ["round-robin", "destination", "shortest-queue", "first-free", "nominal"])
+def test_each_network_has_levels_of_its_own(choice: str) -> None:
+    """Of terminals with two ports in a ring and, most of them, one in another network."""
+    ring = {"name": "A", "network": RING, "ports_per_terminal": 2}
+    other = {"kind": "jellyfish", "switches": 5, "degree": 2, "graph_seed": 1}
+    names = ["t0", "t2", "t1", "t5", "t3"]
+    planes = [ring, {"name": "B", "network": other, "terminals": names}]
+    whole = {
+        "topology": {"kind": "planes", "planes": planes},
+        "routing": {"kind": "lash"},
+        "technology": {"preset": "infiniband-4x-edr", "lanes": 3},
+        "ports": {"choice": choice},
+        "traffic": {"pattern": "uniform", "load": 0.8, "length": "500 B"},
+        "run": {"duration": "20 us", "warmup": "0 ns", "precision": 0},
+    }
+    given = Scenario.from_dict(whole)
+    proved(given, 0)
+    compared = simulate.compare(given)
+    assert compared.identical
+    assert compared.packets > 500
+
+
+def test_one_file_has_the_rows_of_all_networks_of_cables(tmp_path: Path) -> None:
+    """As exported, it gives the same run."""
+    rows = ["kind,source,target"]
+    rows += [f"terminal,t{at},a{at}" for at in range(5)] + [f"cable,t{at},b{at}" for at in range(1, 5)]
+    rows += [f"cable,{ring}{at},{ring}{(at + 1) % 5}" for ring in "ab" for at in range(5)]
+    (tmp_path / "net.csv").write_text("\n".join(rows))
+    network = {"kind": "file", "path": str(tmp_path / "net.csv")}
+    one = scenario({"kind": "lash"}, tmp_path).with_settings({"topology": network})
+    (tmp_path / "one.json").write_text(json.dumps(one.resolved), encoding="utf-8")
+    folder = tmp_path / "out"
+    ended = CliRunner().invoke(app, ["export", str(tmp_path / "one.json"), "--out", str(folder)])
+    assert ended.exit_code == 0, ended.output
+    rule = {"kind": "table", "path": "table.csv", "service_levels": {"path": "levels.csv"}}
+    again = scenario(rule, folder).with_settings({"topology": {"kind": "file", "path": "network.csv"}})
+    proved(again, 0)
+    assert run(again).links.equals(run(one).links)
+    (folder / "wrong.csv").write_text("source,target,level\nt1/1,t2/0,1\n")
+    with pytest.raises(ScenarioError, match='there is no terminal or switch "t2/0"'):
+        compile(again.with_settings({"routing.service_levels": {"path": "wrong.csv"}}))

@@ -82,7 +82,9 @@ def _pairs(compiled: Compiled) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _flows(compiled: Compiled, source: np.ndarray, target: np.ndarray, payload: np.ndarray) -> list[Flow]:
-    around = compiled.routes.addresses.of(source, target) + int(compiled.arrays["header_chars"]) + 1
+    around = np.full(len(source), int(compiled.arrays["header_chars"]) + 1)
+    if compiled.graph.several is None:
+        around += compiled.routes.addresses.of(source, target)
     of = compiled.technology.payload_chars
     chars = np.array([of(size) for size in payload.tolist()], np.int64)
     columns = (column.tolist() for column in (source, target, payload, chars, around))
@@ -106,8 +108,12 @@ def by_ports(compiled: Compiled, flows: list[Flow]) -> list[Flow]:
         path = ("topology",) if compiled.scenario.ports is None else ("ports", "choice")
         hint = 'write [ports] choice = "destination" or "nominal", or give each traffic class one port'
         raise compiled.scenario.error(message, path, hint)
-    ends = zip(pair.tolist(), port.tolist(), to.tolist(), strict=True)
-    return [replace(flows[at], ports=(own, other)) for at, own, other in ends]
+    address = routes.addresses.of(port, to)
+    ends = zip(pair.tolist(), port.tolist(), to.tolist(), address.tolist(), strict=True)
+    return [
+        replace(flows[at], ports=(own, other), around=flows[at].around + more)
+        for at, own, other, more in ends
+    ]
 
 
 def listed(compiled: Compiled) -> list[Flow]:
@@ -121,8 +127,8 @@ def listed(compiled: Compiled) -> list[Flow]:
 
 def flow_of_rows(compiled: Compiled, flows: Sequence[Flow]) -> list[int]:
     """Return the index, among the flows, of each row of flows."""
-    number = {replace(flow, ports=None): place for place, flow in enumerate(flows)}
-    return [number[row] for row in listed(compiled)]
+    number = {(flow.source, flow.target, flow.payload): place for place, flow in enumerate(flows)}
+    return [number[row.source, row.target, row.payload] for row in listed(compiled)]
 
 
 def _lengths(arrays: dict[str, Any]) -> tuple[np.ndarray, int]:

@@ -36,12 +36,12 @@ class Addresses:
     """Per switch and class of the routing table: the bytes that are deleted from this switch on."""
 
     entry: NDArray[np.int64]
-    """Per terminal: the switch that it sends to."""
+    """Per port: the switch that it sends to."""
     table: RouteTable | None
     """The routing table."""
 
     def of(self, source: Any, target: Any) -> NDArray[np.int64]:
-        """Return the number of address bytes with which packets start, per pair of source and target."""
+        """Return the number of address bytes with which packets start, per pair of ports."""
         source, target = np.asarray(source, np.int64), np.asarray(target, np.int64)
         if self.table is None:
             return np.zeros(np.broadcast(source, target).shape, np.int64)
@@ -88,7 +88,6 @@ def _check_network(scenario: Scenario, graph: Graph, tech: Technology, table: Ro
         "universal routing": (("routing", "universal"), len(table.via_switch) > 0),
         "packet distribution": (("routing", "distribution"), bool(scenario.routing.distribution)),  # type: ignore[union-attr]
         "tables after a fault": (("routing", "after_fault"), bool(scenario.routing.after_fault)),  # type: ignore[union-attr]
-        "terminals of several ports": (("topology",), graph.several is not None),
     }
     refuse_beside(scenario, f'addressing = "{kind}"', others)
     if not graph.switches:
@@ -146,8 +145,10 @@ def _left(
         others = behind(np.minimum(first + more, start[group + 1] - 1))
         if (others != left).any():
             switch, at = (int(where[0]) for where in np.nonzero(others != left))
-            terminal = int(np.flatnonzero(table.terminal_class == at)[0]) % graph.terminals
-            ends = f"{graph.switch_names[switch]} to {graph.terminal_names[terminal]}"
+            plane = [plane for plane in graph.planes if plane.first_switch <= switch][-1]
+            of_class = np.flatnonzero(table.terminal_class == at) % graph.ports
+            port = int(of_class[np.isin(of_class, plane.port)][0])
+            ends = f"{graph.switch_names[switch]} to {graph.port_names[port]}"
             message = f"{int(left[switch, at])} bytes of the address are deleted on one way from {ends} and "
             message += f"{int(others[switch, at])} on another: no address fits both"
             raise scenario.error(message, _HERE, "write adaptive = false", key=True)

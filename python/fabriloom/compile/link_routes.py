@@ -62,7 +62,8 @@ class LinkRoutes:
                 parameters["by_source"] = by_sender
             self.planes = _planes(graph, parameters)
             """Per plane of the graph: its graph and table."""
-            self.classes = by_pair(scenario, graph, self.planes[0][1], lanes) or self.classes
+            tables = [table for _, table in self.planes]
+            self.classes = by_pair(scenario, graph, self.classes, tables, lanes)
             self._escape: dict[int, RouteTable] = {}
             """Tables of escape lanes, by the table of the other lanes."""
             if self.lane_choice in routing.ESCAPES:
@@ -93,16 +94,13 @@ class LinkRoutes:
         other tables are followed.
         """
         for graph, table in {id(table): (graph, table) for graph, table in self.planes}.values():
-            ways = {self._alike(own): self._as_waited_for(graph, table, own) for own in self._waiting_apart()}
+            apart = self._waiting_apart()
+            ways = {_alike(table, own): self._as_waited_for(graph, table, own) for own in apart}
             proved = [own for own, (way, lanes) in ways.items() if routing.proved(graph, way, lanes)]
             free = {(id(table), own) for own in proved}
-            if not free or self.classes.levels is not None:
+            if not free or table.levels is not None:
                 routing.verify(graph, table)
             self._free |= free
-
-    def _alike(self, own: list[int]) -> int:
-        """Return a number that sets of lanes have in common whose packets wait in the same way."""
-        return len(own) if self.classes.levels is None else own[0]
 
     @property
     def layers(self) -> int:
@@ -132,7 +130,7 @@ class LinkRoutes:
             return distribution_cycle(self.graph, self.table, self.distributions)
         for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
             for own in self._waiting_apart():
-                if (id(table), self._alike(own)) in self._free:
+                if (id(table), _alike(table, own)) in self._free:
                     continue
                 way, lanes = self._as_waited_for(graph, table, own)
                 if self.lane_choice == "escape":
@@ -176,15 +174,15 @@ class LinkRoutes:
 
         sets = [*([] if alone else [frozenset[int]()]), *replaced]
         tables = [tables_after(scenario, self, dead) for dead in sets]
-        for at, (plane, (graph, _)) in enumerate(zip(self.graph.planes, self.planes, strict=True)):
+        for at, (plane, (graph, usual)) in enumerate(zip(self.graph.planes, self.planes, strict=True)):
             here = None if pairs is None else ports_of(self.graph, plane.port, pairs)
             dead = [np.array([link - plane.first_link for link in one], np.int64) for one in sets]
             dead = [one[(one >= 0) & (one < graph.links)] for one in dead]
             for own in self._waiting_apart():
                 phases = [self._as_waited_for(graph, table[at], own)[0] for table in tables]
                 some = here
-                if here is not None and not self.technology.holds_wire:
-                    some = self.classes.waiting(here, own)
+                if here is not None and usual.levels is not None and not self.technology.holds_wire:
+                    some = usual.levels.at(own[0], here)
                 found = routing.phases_cycle(graph, phases, dead, len(own), some)
                 if found is not None:
                     place, cycle = found
@@ -324,11 +322,12 @@ class LinkRoutes:
     @cached_property
     def columns(self) -> Arrays:
         """The engine's columns of routes."""
-        table = self.lane_table
+        table, classes = self.lane_table, self.classes
+        sets = len(classes.lanes) * (len(classes.halves) or 1)
         return {
             "switch_choice": self.choices(table),
             **_route_columns(table),
-            **class_columns(self.classes, self.graph, table.classes // (max(self.classes.lanes_of) + 1)),
+            **class_columns(classes, self.graph, table.classes // sets),
             "link_deletes_address": self.addresses.deletes,
             "via_switch": u32(table.via_switch),
             "via_class": u32(table.via_class),
@@ -438,12 +437,20 @@ class LinkRoutes:
         return found
 
 
+def _alike(table: RouteTable, own: list[int]) -> int:
+    """Return a number that sets of lanes have in common on which packets wait in the same way."""
+    return len(own) if table.levels is None else own[0]
+
+
 def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, RouteTable]]:
     """Return each plane with its table; planes with the same graph share a table."""
     known: dict[int, RouteTable] = {}
+    graphs = {id(plane.graph): plane.graph for plane in graph.planes}
+    names = {at: {*one.switch_names, *one.terminal_names} for at, one in graphs.items() if len(graphs) > 1}
     for plane in graph.planes:
         if id(plane.graph) not in known:
-            own = dict(parameters)
+            others = set().union(*names.values())
+            own = {**parameters, "elsewhere": others - names.get(id(plane.graph), others)}
             fill_routing(own, plane.graph.family)
             table = routing.build(plane.graph, **own)
             known[id(plane.graph)] = table

@@ -61,6 +61,9 @@ def _check(scenario: Scenario, graph: Graph) -> None:
             hint = "give a terminal of the file several cables, or remove the section"
             raise scenario.error(message, ("ports",), hint, key=True)
         return
-    if scenario.routing.kind == "table" and len({id(plane.graph) for plane in graph.planes}) > 1:
-        message = "a table of your own is for one network, and the terminals of this one join several"
+    apart = graph.network_kind.buses and len({id(plane.graph) for plane in graph.planes}) > 1
+    if scenario.routing.kind == "table" and apart:
+        message = (
+            "a table of your own is for one network of rings, and the terminals of this one join several"
+        )
         raise scenario.error(message, ("routing", "kind"), "leave it out, or describe a plane by itself")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -9,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import routing, units
-from ..routing.table import ByPair, RouteTable
+from ..routing.table import MOST_WAYS, ByPair, RouteTable
 from ..scenario import Scenario
 from ..scenario.errors import Path
 from ..technology import RingTechnology, Technology
 from ..topology import MOST_PORTS, Graph
-from ..topology.graph import Ints
+from ..topology.graph import Ints, Plane
 from ..traffic import Demand
 from ..traffic.names import Terminals
 from .columns import Arrays, u32, vertices_named
@@ -43,10 +44,10 @@ class TrafficClasses:
     classes have no ports."""
     halves: tuple[int, ...] = ()
     """The senders of each class, if these choose lanes: see :func:`fabriloom.routing.halves`."""
-    levels: ByPair | None = None
-    """The class of each pair, if they are service levels: then none is named."""
-    by_source: ByPair | None = None
-    """The way of each pair, if a target has several: then none is named."""
+    by_pair: ByPair | None = None
+    """The class of each pair of ports, if it follows from a service level or from one of several ways."""
+    ways: Sequence[int] = (0,)
+    """Per class of a pair: its way. ``lanes_of`` is of the same classes."""
 
     @property
     def named(self) -> int:
@@ -60,20 +61,11 @@ class TrafficClasses:
         return weight @ self.senders, weight @ self.targets
 
     def of(self, source: Ints, target: Ints) -> Ints:
-        """Return the classes of packets."""
-        if self.levels is not None:
-            return self.levels.between(source, target).astype(np.int64)
+        """Return the named classes of packets."""
         found = np.full(len(source), self.named, np.int64)
         for number in reversed(range(self.named)):
             found[self.senders[number, source] & self.targets[number, target]] = number
         return found
-
-    def waiting(self, pairs: tuple[Ints, Ints], own: list[int]) -> tuple[Ints, Ints]:
-        """Return the pairs of terminals whose packets wait on these lanes; where none are by pair, all."""
-        if self.levels is None:
-            return pairs
-        here = self.of(*pairs) == own[0]
-        return pairs[0][here], pairs[1][here]
 
     def ports_used(self, first: bool) -> Ints:
         """Return how many ports each terminal uses; ``first``: only the first port of each class."""
@@ -98,45 +90,79 @@ def no_classes(graph: Graph, lanes: int = 1) -> TrafficClasses:
     return TrafficClasses(none, none, [list(range(lanes))], [0], None)
 
 
-def by_pair(scenario: Scenario, graph: Graph, table: RouteTable, lanes: int) -> TrafficClasses | None:
-    """Return a class for each service level, with the lane of its number, or for each way to a target; None
-    if a table has neither. Raises RoutingError.
+def by_pair(
+    scenario: Scenario, graph: Graph, classes: TrafficClasses, tables: Sequence[RouteTable], lanes: int
+) -> TrafficClasses:
+    """Return a class for each way to a target and service level, with the lane of its number, or set of lanes
+    of traffic classes; these classes if no table has levels or several ways. ``tables``: those of the planes.
+    Raises RoutingError.
     """
-    levels, by_source = table.levels, table.by_source
-    if levels is not None:
-        _check_alone(scenario, graph, table, "service levels", "service_levels")
-        return _by_level(graph, levels, lanes)
-    if by_source is not None:
-        _check_alone(scenario, graph, table, "paths that meet and part again", "path")
-        return replace(no_classes(graph, lanes), by_source=by_source)
-    return None
+    levels = max((1 + int(one.levels.of.max(initial=0)) for one in tables if one.levels), default=0)
+    ways = max((one.by_source.count for one in tables if one.by_source), default=1)
+    if levels:
+        _check_alone(scenario, tables, "service levels", "service_levels")
+        _check_lanes(levels, lanes)
+        classes = replace(no_classes(graph), lanes=[[lane] for lane in range(levels)])
+    if ways > 1:
+        _check_alone(scenario, tables, "paths that meet and part again", "path")
+    if not levels and ways == 1:
+        return classes
+    planes = zip(graph.planes, tables, strict=True)
+    pair = routing.pairs_together(graph, [_both(graph, plane, one, classes, ways) for plane, one in planes])
+    assert pair is not None
+    sets = len(classes.lanes)
+    used = np.arange(sets * ways)
+    if sets > 1 and ways > 1:
+        used, of = np.unique(pair.of, return_inverse=True)
+        pair = replace(pair, of=of.reshape(pair.of.shape))
+    if len(used) > MOST_WAYS:
+        message = f"lanes and ways to a terminal make {len(used)} kinds of packets, more than {MOST_WAYS}"
+        raise routing.RoutingError(message, "path")
+    pair = replace(pair, of=pair.of.astype(np.uint8, copy=False))
+    return replace(classes, by_pair=pair, lanes_of=(used // ways).tolist(), ways=(used % ways).tolist())
 
 
-def _check_alone(scenario: Scenario, graph: Graph, table: RouteTable, what: str, parameter: str) -> None:
+def _both(graph: Graph, plane: Plane, table: RouteTable, classes: TrafficClasses, ways: int) -> ByPair | None:
+    """Return the level of each pair of a plane, or its set of lanes, times ``ways``, and its way."""
+    if ways == 1 or (table.levels is None and len(classes.lanes) == 1):
+        return table.levels or table.by_source
+    every = np.arange(table.terminals)
+    pairs = every[:, None], every
+    if table.levels is None:
+        owner = (np.arange(graph.ports) if graph.several is None else graph.several.terminal)[plane.port]
+        source, target = (owner[end].ravel() for end in np.broadcast_arrays(*pairs))
+        own = np.array(classes.lanes_of)[classes.of(source, target)].reshape(len(every), -1)
+    else:
+        own = table.levels.between(*pairs)
+    of: NDArray[Any] = own * np.uint16(ways)
+    if table.by_source is not None:
+        of = of + table.by_source.between(*pairs)
+    np.fill_diagonal(of, 0)
+    return ByPair(u32(every), u32(every), of)
+
+
+def _check_lanes(levels: int, lanes: int) -> None:
+    if levels > lanes:
+        has = "one lane" if lanes == 1 else f"{lanes} lanes"
+        message = f"level {levels - 1} needs a lane of this number, and links have {has}"
+        raise routing.RoutingError(f"{message}: set technology.lanes = {levels}", "service_levels")
+
+
+def _check_alone(scenario: Scenario, tables: Sequence[RouteTable], what: str, parameter: str) -> None:
     """Raise RoutingError for what does not go with classes by pair."""
     given = scenario.routing
     beside = {
-        "lanes that the table names itself": table.group_lanes is not None,
-        "layers of lanes": table.layer is not None,
-        "random switches": len(table.via_switch) > 0,
+        "lanes that the table names itself": any(table.group_lanes is not None for table in tables),
+        "layers of lanes": any(table.layer is not None for table in tables),
+        "random switches": any(len(table.via_switch) > 0 for table in tables),
         "lane_choice": getattr(given, "lane_choice", None) not in (None, "any"),
-        "traffic classes": bool(_given(scenario)),
+        "traffic classes": parameter != "path" and bool(_given(scenario)),
+        "ports of traffic classes": any(one.ports is not None for one in _given(scenario)),
         "packet distribution": bool(getattr(given, "distribution", None)),
-        "terminals of several ports": graph.several is not None,
         "tables after a fault": bool(getattr(given, "after_fault", None)),
-        "paths that meet and part again": parameter != "path" and table.by_source is not None,
     }
     for other in (other for other, there in beside.items() if there):
         raise routing.RoutingError(f"{what} do not go with {other}: leave one of them out", parameter)
-
-
-def _by_level(graph: Graph, levels: ByPair, lanes: int) -> TrafficClasses:
-    numbers = list(range(levels.count))
-    if len(numbers) > lanes:
-        has = "one lane" if lanes == 1 else f"{lanes} lanes"
-        message = f"level {numbers[-1]} needs a lane of this number, and links have {has}"
-        raise routing.RoutingError(f"{message}: set technology.lanes = {len(numbers)}", "service_levels")
-    return replace(no_classes(graph), lanes=[[lane] for lane in numbers], lanes_of=numbers, levels=levels)
 
 
 def classes_of(scenario: Scenario, graph: Graph, technology: Technology | RingTechnology) -> TrafficClasses:
@@ -179,14 +205,15 @@ def _given(scenario: Scenario) -> list[Any]:
 
 def class_columns(classes: TrafficClasses, graph: Graph, headers: int) -> Arrays:
     """Return the engine's columns; ``headers``: number of routing classes of each set of lanes."""
-    pair = classes.levels or classes.by_source
+    pair = classes.by_pair
     if pair is not None:
-        headers = headers if classes.levels is not None else headers // pair.count
+        way = headers // (max(classes.ways) + 1)
+        own = zip(classes.lanes_of, classes.ways, strict=True)
         return {
             "port_class_from": u32(pair.row.astype(np.int64) * pair.of.shape[1]),
             "port_class_to": u32(pair.column),
             "class_between": pair.of.ravel(),
-            "class_headers": u32(np.arange(pair.count) * headers),
+            "class_headers": u32([place * headers + at * way for place, at in own]),
         }
     if not classes.named:
         return {}

@@ -46,12 +46,13 @@ KINDS: dict[str, Callable[[Sequence[Path]], Configuration | Imported | Packets |
 __all__ = ["KINDS", "Configuration", "Imported", "Packets", "ReadError", "Trace", "packets", "read"]
 
 
-def read(kind: str, *files: str | Path) -> Configuration | Imported | Packets | Trace:
+def read(kind: str, *files: str | Path, by_host: bool = False) -> Configuration | Imported | Packets | Trace:
     """Read a fabric, a list of packets, or the trace of an application.
 
     Args:
         kind: one of ``KINDS``.
         files: the files of this kind, in any order; the reader knows them by their content.
+        by_host: of ibnetdiscover: the ports of all adapters of a host are those of one terminal.
 
     Raises:
         ReadError: the kind or a file cannot be used; ``place`` is its line.
@@ -62,4 +63,9 @@ def read(kind: str, *files: str | Path) -> Configuration | Imported | Packets | 
         raise ReadError(f'fabrics of the kind "{kind[:40]}" are not read', hint)
     if not files:
         raise ReadError("no file is named", f"name the files of {kind}")
-    return KINDS[kind]([Path(file) for file in files])
+    if by_host and kind != "ibnetdiscover":
+        raise ReadError(
+            f"hosts with several adapters are those of ibnetdiscover, not of {kind}", "leave it out"
+        )
+    paths = [Path(file) for file in files]
+    return ibnetdiscover(paths, by_host) if by_host else KINDS[kind](paths)

@@ -1,27 +1,26 @@
-"""InfiniBand subnets: ``ibnetdiscover``, with forwarding tables (``dump_lfts``, ``.fdbs``) and path records.
+"""InfiniBand subnets: ``ibnetdiscover``, with forwarding tables (``dump_lfts``, ``.fdbs``) and levels.
 
 Both forms are read: blocks of nodes, and the list of ports that ``ibnetdiscover -p`` prints. Each port of a
-channel adapter is a terminal, because a LID belongs to a port. Links are named by both ends with the numbers
-of their ports, ``leaf1:3>spine2:17``. The description of a node is its name if no other node has it; else
-its GUID follows. Of ``MF0;leaf1:MSB7800/U1``, as switches describe themselves, ``leaf1`` is left.
-
-A path record, as ``saquery PathRecord`` prints it, has the LIDs of both ends and a level, one item a line:
-``dlid....................12``. Others are passed over. The file of a large subnet is long, so it is never
-held as a whole.
+channel adapter is a terminal, because a LID belongs to a port; or those of a host are the ports of one. Links
+are named by both ends with the numbers of their ports, ``leaf1:3>spine2:17``. The description of a node is
+its name if no other node has it; else its GUID follows. Of ``MF0;leaf1:MSB7800/U1``, as switches describe
+themselves, ``leaf1`` is left.
 """
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
 from ..reading import ReadError
 from ..topology import Graph
-from .common import Fabric, Imported, Level, Lines, Route, Stream
+from .common import Fabric, Imported, Lines, Route
+from .service_levels import lanes_of, levels_among, of_levels, path_records
 
 PRESET = "infiniband-4x-edr"
 LANES = 4
@@ -54,16 +53,14 @@ _BEFORE = re.compile(
 )
 _DESCRIBED = re.compile(r"^MF0;([^:/]+)(?::[^/]+)?((?:/[LS]\d+)?)/U\d+$")
 """As switches describe themselves: the name of the host, the model, a board of a chassis, and the chip."""
+_OF_HOST = re.compile(r"(\S+) \S+")
+"""As adapters describe themselves: the name of the host, and that of the adapter."""
 _WIDTH = re.compile(r"\b(\d{1,2})x\s*([A-Z]+(?:10)?)\b")
 _LID = re.compile(r"\blid (\d{1,5})\b")
 _LMC = re.compile(r"\blmc (\d)\b")
 _TABLE = re.compile(r"Unicast lids\b.*\bguid 0x([0-9a-fA-F]{1,16})\b.*")
 _FDBS = re.compile(r".*Switch 0x([0-9a-fA-F]{1,16})\b.*")
 _ENTRY = re.compile(r"0x([0-9a-fA-F]{1,8})\s*:?\s*(\d{1,4}|UNREACHABLE)\b.*")
-_RECORD = "PathRecord dump:"
-_RECORD_ITEM = re.compile(r"\s*(dlid|slid|sl)\.+(0x[0-9A-Fa-f]{1,4}|\d{1,5})\s*")
-_RECORD_OTHER = re.compile(r"\s*\w+\.+\S*\s*")
-_MOST_LEVEL = 15
 _NOWHERE = re.compile(r".*(?:\bUNREACHABLE\b|\billegal port\)).*")
 _OTHER = re.compile(r"(?:LID\s*:.*|Lid\s+Out\b.*|Port\s+Info\b.*|\d+ (?:valid )?lids dumped.*|#.*|)")
 
@@ -90,35 +87,28 @@ class _Port:
     rate_bits_per_s: int | None
 
 
-def ibnetdiscover(files: Sequence[Path]) -> Imported:
-    """Read a subnet, and its forwarding tables and path records if files have them."""
-    records = [file for file in files if _is_records(file)]
-    read = [Lines(file) for file in files if file not in records]
+def ibnetdiscover(files: Sequence[Path], by_host: bool = False) -> Imported:
+    """Read a subnet, with tables and path records if files have them; ``by_host``: terminals are hosts."""
+    records, maps = levels_among(files)
+    read = [Lines(file) for file in files if file not in (*records, *maps)]
     tables = [one for one in read if re.search(r"^Unicast lids|dump_ucast_routes", one.text, re.MULTILINE)]
     found = [one for one in read if one not in tables]
     if len(found) != 1:
         message = f"{len(found)} files of ibnetdiscover among {len(read)}"
         raise ReadError(message, "name one, and the files of dump_lfts beside it")
-    subnet = _Subnet(found[0])
+    subnet = _Subnet(found[0], by_host)
     graph = subnet.graph()
     routes = subnet.routes(tables)
     if records and not tables:
         raise ReadError("path records need forwarding tables", "name the files of dump_lfts beside them")
-    every = _path_records(records, subnet.terminal)
+    lane = lanes_of(maps)
+    every = path_records(records, subnet.terminal, lane)
     levels = [level for level in every if level[2]]
     most = max((level for _, _, level in levels), default=0)
     lanes = f"lanes = {most + 1}\n" if most >= LANES else ""
     sections = f'[technology]\npreset = "{PRESET}"\n{lanes}\n[traffic]\npattern = "uniform"\nload = 0.5\n'
-    remarks = [*graph.remarks, *subnet.remarks(), *_of_levels(every, graph.terminals, most, bool(records))]
+    remarks = [*graph.remarks, *subnet.remarks(), *(of_levels(every, graph.ports, lane) if records else ())]
     return Imported("ibnetdiscover", graph, routes, sections, tuple(remarks), levels=levels)
-
-
-def _of_levels(every: Sequence[Level], terminals: int, most: int, given: bool) -> list[str]:
-    """Return a remark about path records."""
-    without = terminals * (terminals - 1) - len(every)
-    some = f"; {without:,} pairs have no record, and level 0" if without > 0 else ""
-    said = f"service levels 0 to {most} are taken as the lanes of these numbers{some}"
-    return [said] if given else []
 
 
 @dataclass(frozen=True)
@@ -147,11 +137,13 @@ class _Tables:
 class _Subnet:
     """The nodes of a subnet by GUID."""
 
-    def __init__(self, lines: Lines) -> None:
-        self.lines = lines
+    def __init__(self, lines: Lines, by_host: bool) -> None:
+        self.lines, self.by_host = lines, by_host
         self.nodes: dict[str, _Node] = {}
         self.lid_line: dict[int, int] = {}
         self.end: dict[tuple[str, int], str] = {}
+        """The name of each port: that of its vertex, and of several ports of a host with their numbers."""
+        self.vertex: dict[tuple[str, int], str] = {}
         """The name of the vertex at each port."""
         self.terminal: dict[int, str] = {}
         """Terminals by the first LID of their ports."""
@@ -274,28 +266,49 @@ class _Subnet:
             for number in node.ports:
                 several = not node.is_switch and len(node.ports) > 1
                 self.end[node.guid, number] = f"{name} port {number}" if several else name
+        self.vertex = dict(self.end)
+        if self.by_host:
+            self._join()
+
+    def _join(self) -> None:
+        """Give the ports of each host the numbers that those of a terminal have in a file."""
+        ports: dict[str, list[tuple[str, int]]] = {}
+        for key, number in itertools.chain.from_iterable(self._cables()):
+            if not (node := self.nodes[key]).is_switch:
+                host = _OF_HOST.fullmatch(node.description)
+                ports.setdefault(host[1] if host else node.description or key, []).append((key, number))
+        for host, own in ports.items():
+            self.vertex |= dict.fromkeys(own, host)
+            self.end |= {end: f"{host}/{at}" if len(own) > 1 else host for at, end in enumerate(own)}
+
+    def _cables(self) -> Iterator[tuple[tuple[str, int], tuple[str, int]]]:
+        """Yield both ends of each cable, in the order of the file."""
+        seen: set[tuple[str, int]] = set()
+        for node in self.nodes.values():
+            for number, port in node.ports.items():
+                ends = (node.guid, number), (port.peer, port.peer_port)
+                if ends[0] not in seen:
+                    seen |= {*ends}
+                    yield ends
 
     def graph(self) -> Graph:
         """Return the graph. Raises ReadError."""
         fabric = Fabric(self.lines)
+        joined = set[str]()
         for node in self.nodes.values():
-            for name in dict.fromkeys(self.end[node.guid, number] for number in node.ports):
-                fabric.add(name, not node.is_switch, node.line)
+            for name in dict.fromkeys(self.vertex[node.guid, number] for number in node.ports):
+                if name not in joined:
+                    fabric.add(name, not node.is_switch, node.line)
+                if self.by_host and not node.is_switch:
+                    joined.add(name)
             for number, port in node.ports.items():
                 if port.lids:
                     self.terminal[port.lids[0]] = self.end[node.guid, number]
-        seen: set[tuple[str, int]] = set()
-        for node in self.nodes.values():
-            for number, port in node.ports.items():
-                if (node.guid, number) in seen:
-                    continue
-                seen |= {(node.guid, number), (port.peer, port.peer_port)}
-                ends = self.end[node.guid, number], self.end[port.peer, port.peer_port]
-                names = self.link(node.guid, number), self.link(port.peer, port.peer_port)
-                rate = (
-                    {} if port.rate_bits_per_s is None else {"rate_bits_per_s": float(port.rate_bits_per_s)}
-                )
-                fabric.cable(*ends, port.line, names, (rate, rate))
+        for one, other in self._cables():
+            port = self.nodes[one[0]].ports[one[1]]
+            rate = {} if port.rate_bits_per_s is None else {"rate_bits_per_s": float(port.rate_bits_per_s)}
+            names = self.link(*one), self.link(*other)
+            fabric.cable(self.vertex[one], self.vertex[other], port.line, names, (rate, rate))
         return fabric.graph()
 
     def remarks(self) -> list[str]:
@@ -425,48 +438,3 @@ class _Subnet:
         if self.end[at, last.peer_port] != self.terminal[lid]:
             message = f'LID {lid} belongs to "{self.terminal[lid]}", this leads to'
             entry.fail(f'{message} "{self.end[at, last.peer_port]}"', "read the tables again")
-
-
-def _is_records(path: Path) -> bool:
-    """Whether a file begins with a path record. Raises ReadError if it cannot be read."""
-    return next(iter(Stream(path)), "").strip() == _RECORD
-
-
-def _path_records(files: Sequence[Path], terminals: Mapping[int, str]) -> list[Level]:
-    """Return source, target and level of all records between terminals, given by LID. Raises ReadError."""
-    found: dict[tuple[str, str], int] = {}
-    for file in files:
-        _read_records(Stream(file), terminals, found)
-    return [(source, target, level) for (source, target), level in found.items()]
-
-
-def _read_records(lines: Stream, terminals: Mapping[int, str], found: dict[tuple[str, str], int]) -> None:
-    record = dict[str, int]()
-    for line in lines:
-        if line.strip() == _RECORD:
-            _take_record(lines, record, terminals, found)
-            record.clear()
-        elif item := _RECORD_ITEM.fullmatch(line):
-            record[item[1]] = int(item[2], 0)
-        elif not _RECORD_OTHER.fullmatch(line):
-            lines.fail(f'"{line[:60]}" is no line of a path record', "name what saquery PathRecord prints")
-    _take_record(lines, record, terminals, found)
-
-
-def _take_record(
-    lines: Stream, record: dict[str, int], terminals: Mapping[int, str], found: dict[tuple[str, str], int]
-) -> None:
-    """Enter a whole record; one of switches, or of a further LID of a port, says nothing of terminals."""
-    if not record:
-        return
-    missing = [name for name in ("dlid", "slid", "sl") if name not in record]
-    if missing:
-        lines.fail(f"the record before has no {missing[0]}", "is the file cut short? print it again")
-    if record["sl"] > _MOST_LEVEL:
-        lines.fail(f"the record before has level {record['sl']}", f"levels are 0 to {_MOST_LEVEL}")
-    source, target = (terminals.get(record[name]) for name in ("slid", "dlid"))
-    if source is None or target is None or source == target:
-        return
-    if found.setdefault((source, target), record["sl"]) != record["sl"]:
-        message = f'the record before gives another level from "{source}" to "{target}" than an earlier one'
-        lines.fail(message, "keep one of the two")

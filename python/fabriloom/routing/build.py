@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -102,6 +102,7 @@ def build(
     lanes: int = 1,
     service_levels: Mapping[str, Any] | None = None,
     by_source: bool = False,
+    elsewhere: Collection[str] = (),
     **parameters: Any,
 ) -> RouteTable:
     """Build the routing table of a graph.
@@ -119,6 +120,7 @@ def build(
     * ``lanes``: lanes per link of which packets may wait for one without keeping the others from moving.
     * ``service_levels``: ``{"path": FILE}``, the lanes of packets by source and target, see ``read_levels``.
     * ``by_source``: senders know the paths of their packets ("paths").
+    * ``elsewhere``: names of switches and terminals in other planes, whose rows a file may have besides.
     * ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*, minimal-layers,
       valiant, ugal), ``threshold`` (ugal), ``count`` (hops), ``next_hops`` (shortest-path), ``path`` (table,
       paths), ``of`` (interval). None means not given.
@@ -142,9 +144,9 @@ def build(
     if spread_seed is not None and spread != "random":
         raise RoutingError('spread_seed is for spread = "random"', "spread_seed")
     if kind == "table":
-        table = _own(graph, adaptive, universal, {**given, "lanes": lanes})
+        table = _own(graph, adaptive, universal, {**given, "lanes": lanes, "elsewhere": elsewhere})
     elif kind == "paths":
-        table = _paths(graph, universal, {**given, "by_source": by_source})
+        table = _paths(graph, universal, {**given, "by_source": by_source, "elsewhere": elsewhere})
     else:
         if kind in DRAWN and graph.switches < 2:
             raise RoutingError(f"{kind} goes by way of another switch, and there is only one", "kind")
@@ -158,7 +160,7 @@ def build(
     if how == "random":
         table = drawn(graph, table, spread_seed or 0)
     if service_levels:
-        table = _with_levels(graph, table, service_levels["path"])
+        table = _with_levels(graph, table, service_levels["path"], elsewhere)
     if interval_labelling:
         from .intervals import interval_labels
 
@@ -217,9 +219,9 @@ def _paths(graph: Graph, universal: bool, given: dict[str, Any]) -> RouteTable:
     return own_paths(graph, others=_automatic(graph, "turns", [], {}), **given)
 
 
-def _with_levels(graph: Graph, table: RouteTable, path: str) -> RouteTable:
+def _with_levels(graph: Graph, table: RouteTable, path: str, elsewhere: Collection[str]) -> RouteTable:
     try:
-        return replace(table, levels=read_levels(graph, path))
+        return replace(table, levels=read_levels(graph, path, elsewhere))
     except RoutingError as error:
         error.parameter = "service_levels.path"
         raise

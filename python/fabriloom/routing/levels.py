@@ -7,7 +7,7 @@ path, and switches map it to the lane with its number.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,15 +26,16 @@ HEADINGS = ["source", "target", "level"]
 MOST_LEVELS = 16
 
 
-def read_levels(graph: Graph, path: str | Path) -> ByPair:
+def read_levels(graph: Graph, path: str | Path, elsewhere: Collection[str] = ()) -> ByPair:
     """Read a CSV file with the columns source, target and level; other pairs have level 0.
 
-    A switch stands for its terminals, and rows of terminals go before. Raises ``RoutingError`` with the line.
+    A switch stands for its terminals, and rows of terminals go before. Rows whose source is a name
+    ``elsewhere``, in another plane, are passed over. Raises ``RoutingError`` with the line.
     """
     check_size(graph.terminals, graph.terminals, "path")
     names = {name: number for number, name in enumerate([*graph.switch_names, *graph.terminal_names])}
     given: dict[tuple[int, int], tuple[int, int]] = {}
-    for line, (source, target, word) in rows_of(path, HEADINGS):
+    for line, (source, target, word) in rows_of(path, HEADINGS, elsewhere):
         one = numbered(names, line, source, "source", "terminal or switch")
         other = numbered(names, line, target, "target", "terminal or switch")
         if (one, other) in given:
@@ -110,9 +111,11 @@ def of_level(graph: Graph, table: RouteTable, level: int) -> RouteTable:
     assert table.levels is not None
     table, levels = table.full(), table.levels
     starts = np.zeros(table.rows.shape, bool)
-    ends = np.stack([graph.terminal_entry_switches, levels.row], axis=1)
-    for switch, row in np.unique(ends[ends[:, 0] < graph.switches], axis=0).tolist():
-        own = levels.of[row][levels.column] == level
-        starts[switch, table.terminal_class[own]] = True
+    home, every = graph.terminal_entry_switches, np.arange(graph.terminals)
+    alike = [home, levels.row, *([] if table.by_source is None else [table.by_source.row])]
+    for sender in np.unique(np.stack(alike), axis=1, return_index=True)[1].tolist():
+        if home[sender] < graph.switches:
+            own = levels.at(level, (np.full(graph.terminals, sender), every))
+            starts[home[sender], table.classes_between(*own)] = True
     rows = np.where(reached(graph, table, starts), table.rows, NONE).astype(np.uint32)
     return replace(table, rows=rows, entered="where-known", levels=None)

@@ -8,6 +8,7 @@ not its source, and paths that meet continue together. Pairs of terminals withou
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,22 +18,25 @@ from ..topology.graph import Graph
 from .check import reached, verify
 from .own_table import fault, numbered, rows_of
 from .routers import ports
-from .table import NONE, ByPair, RouteTable, RoutingError, check_size
+from .table import MOST_WAYS, NONE, ByPair, RouteTable, RoutingError, check_size
 
 HEADINGS = ["source", "target", "path"]
 
 
-MOST_WAYS = 32
-"""Most ways to one terminal: the engine's classes of packets."""
-
-
-def own_paths(graph: Graph, path: str | Path, others: RouteTable, by_source: bool = False) -> RouteTable:
+def own_paths(
+    graph: Graph,
+    path: str | Path,
+    others: RouteTable,
+    by_source: bool = False,
+    elsewhere: Collection[str] = (),
+) -> RouteTable:
     """Read the paths, and take the other routes from ``others``, one link each.
 
-    ``by_source``: senders know the paths of their packets. Raises ``RoutingError`` with the line.
+    ``by_source``: senders know the paths of their packets; ``elsewhere``: senders in other planes. Raises
+    ``RoutingError`` with the line.
     """
     maker = _Maker(graph, by_source)
-    for line, cells in rows_of(path, HEADINGS):
+    for line, cells in rows_of(path, HEADINGS, elsewhere):
         maker.row(line, *cells)
     table = maker.over(others)
     try:

@@ -10,7 +10,7 @@ with a column ``router`` has ports by logical address; so have arrays in C.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -215,10 +215,13 @@ Ways = tuple[tuple[int, int], ...]
 """Links, each with its only allowed lane, or -1."""
 
 
-def own_table(graph: Graph, path: str | Path, adaptive: bool = True, lanes: int = 1) -> RouteTable:
+def own_table(
+    graph: Graph, path: str | Path, adaptive: bool = True, lanes: int = 1, elsewhere: Collection[str] = ()
+) -> RouteTable:
     """Read the table and check that every packet arrives.
 
-    With ``adaptive=False`` only the first link of each row is used. Raises ``RoutingError`` with the line.
+    With ``adaptive=False`` only the first link of each row is used. ``elsewhere``: see :func:`rows_in`.
+    Raises ``RoutingError`` with the line.
     """
     check_size(graph.switches, graph.terminals, "path")
     maker = _Maker(graph, adaptive, lanes)
@@ -227,11 +230,13 @@ def own_table(graph: Graph, path: str | Path, adaptive: bool = True, lanes: int 
     by_ports = in_c or has_routers(text, path)
     if by_ports:
         cells = (
-            _CArrays(text, graph.switch_names).rows() if in_c else rows_in(text, path, COLUMNS, MORE, WORDS)
+            _CArrays(text, graph.switch_names).rows()
+            if in_c
+            else rows_in(text, path, COLUMNS, MORE, WORDS, elsewhere)
         )
         rows = list(_by_address(graph, cells, adaptive))
     else:
-        rows = list(_by_name(maker, text, path))
+        rows = [maker.row(*row) for row in rows_in(text, path, HEADINGS, elsewhere=elsewhere)]
     for of_switch in (True, False):
         seen: dict[tuple[int, int], int] = {}
         for line, switch, target, links in rows:
@@ -291,9 +296,11 @@ def text_at(path: str | Path) -> str:
         raise _unreadable(Path(path), error) from None
 
 
-def rows_of(path: str | Path, columns: list[str]) -> Iterator[tuple[int, list[str]]]:
+def rows_of(
+    path: str | Path, columns: list[str], elsewhere: Collection[str] = ()
+) -> Iterator[tuple[int, list[str]]]:
     """Yield line and cells, in the order of ``columns``, of every row of a table of routes."""
-    return rows_in(text_at(path), path, columns)
+    return rows_in(text_at(path), path, columns, elsewhere=elsewhere)
 
 
 def rows_in(
@@ -302,15 +309,17 @@ def rows_in(
     columns: list[str],
     more: Sequence[str] = (),
     words: Mapping[str, Sequence[str]] | None = None,
+    elsewhere: Collection[str] = (),
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the same of a text; ``more``: columns that may be missing, whose cells are empty then.
 
-    ``words``: other words for columns.
+    ``words``: other words for columns; ``elsewhere``: names in other planes, whose rows are passed over.
     """
     every = [*columns, *more]
     try:
         for line, row in reading.named_rows(text, str(path), every, more, words):
-            yield line, [row[column] for column in every]
+            if row[columns[0]] not in elsewhere:
+                yield line, [row[column] for column in every]
     except ReadError as error:
         raise _unreadable(Path(path), error) from None
 
@@ -325,15 +334,10 @@ def has_routers(text: str, path: str | Path) -> bool:
     return "router" in plain or any(one.name == "logical_address" for one in reading.headings(plain, WORDS))
 
 
-def _by_name(maker: _Maker, text: str, path: str | Path) -> Iterator[tuple[int, int, int, Ways]]:
-    """Yield line, switch, target vertex and links of rows with names."""
-    return (maker.row(*row) for row in rows_in(text, path, HEADINGS))
-
-
 def _by_address(
     graph: Graph, rows: Iterator[tuple[int, list[str]]], adaptive: bool
 ) -> Iterator[tuple[int, int, int, Ways]]:
-    """Yield the same of rows with ports by logical address."""
+    """Yield line, switch, target vertex and links of rows with ports by logical address."""
     meaning = RouterRows(graph)
     for line, cells in rows:
         try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .table import NONE, RouteTable, RoutingError, check_size
+from .table import NONE, ByPair, RouteTable, RoutingError, check_size
 
 if TYPE_CHECKING:
     from ..topology.graph import Graph, Ints
@@ -27,18 +27,21 @@ def together(graph: Graph, tables: Sequence[RouteTable], lanes: int = 1) -> Rout
     tables = [table.full() for table in tables]
     if len({len(table.via_switch) for table in tables}) > 1:
         raise RoutingError("universal routing needs planes of the same number of switches", "universal")
-    classes = max(table.classes for table in tables)
-    check_size(graph.switches, classes, "kind")
-    route = np.full((graph.switches, classes), NONE, np.uint32)
-    port_class = np.zeros(graph.ports, np.uint32)
+    ways = [len(table.terminal_class) // table.terminals for table in tables]
+    each = [table.classes // own for table, own in zip(tables, ways, strict=True)]
+    classes = max(each)
+    check_size(graph.switches, classes * max(ways), "kind")
+    route = np.full((graph.switches, max(ways), classes), NONE, np.uint32)
+    port_class = np.repeat(classes * np.arange(max(ways), dtype=np.uint32)[:, None], graph.ports, axis=1)
     groups = np.cumsum([0, *(table.groups for table in tables)])
     starts = np.cumsum([0, *(len(table.group_links) for table in tables)])
     for number, (plane, table) in enumerate(zip(planes, tables, strict=True)):
         rows = slice(plane.first_switch, plane.first_switch + plane.graph.switches)
         entries = table.route.astype(np.int64)
         moved = np.where(entries == NONE, NONE, entries + 2 * groups[number])
-        route[rows, : table.classes] = moved
-        port_class[plane.port] = table.terminal_class
+        shape = len(moved), ways[number], each[number]
+        route[rows, : ways[number], : each[number]] = moved.reshape(shape)
+        port_class[:, plane.port] += table.terminal_class[: table.terminals]
     pairs = list(zip(planes, tables, strict=True))
     ends = [table.group_start[:-1].astype(np.int64) + starts[at] for at, table in enumerate(tables)]
     given = [table.group_lanes for table in tables]
@@ -46,17 +49,39 @@ def together(graph: Graph, tables: Sequence[RouteTable], lanes: int = 1) -> Rout
         group_switch=_numbers([table.group_switch + plane.first_switch for plane, table in pairs]),
         group_start=_numbers([*ends, starts[-1:]]),
         group_links=_numbers([table.group_links + plane.first_link * lanes for plane, table in pairs]),
-        rows=route,
-        terminal_class=port_class,
+        rows=route.reshape(graph.switches, max(ways) * classes),
+        terminal_class=port_class.ravel(),
         via_switch=_numbers([table.via_switch + plane.first_switch for plane, table in pairs]),
         via_class=_numbers([table.via_class for table in tables]),
         group_lanes=None
         if given[0] is None
         else np.concatenate([lane for lane in given if lane is not None]),
         threshold=tables[0].threshold,
+        by_source=pairs_together(graph, [table.by_source for table in tables]),
         kind=tables[0].kind,
         note=tables[0].note,
     )
+
+
+def pairs_together(graph: Graph, pairs: Sequence[ByPair | None]) -> ByPair | None:
+    """Return numbers by pair of ports from those of each plane; None: of 0 in this plane, or in all of them.
+
+    No packet goes from one plane to another.
+    """
+    if graph.several is None or all(pair is None for pair in pairs):
+        return pairs[0]
+    none = np.zeros(graph.ports, np.uint32)
+    every = [ByPair(none, none, np.zeros((1, 1), np.uint8)) if pair is None else pair for pair in pairs]
+    row, column = none.copy(), none.copy()
+    width, first = max(pair.of.shape[1] for pair in every), 0
+    known: dict[int, int] = {}
+    for plane, pair in zip(graph.planes, every, strict=True):
+        if id(pair) not in known:
+            known[id(pair)], first = first, first + len(pair.of)
+        row[plane.port] = pair.row[: len(plane.port)] + known[id(pair)]
+        column[plane.port] = pair.column[: len(plane.port)]
+    each = {id(pair): np.pad(pair.of, ((0, 0), (0, width - pair.of.shape[1]))) for pair in every}
+    return ByPair(row, column, np.concatenate(list(each.values())))
 
 
 def _numbers(parts: Sequence[np.ndarray]) -> np.ndarray:

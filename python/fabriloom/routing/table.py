@@ -20,6 +20,9 @@ OWN = NONE - 3
 MOST_ENTRIES = 1 << 27
 """Most entries of a table, 512 MB."""
 
+MOST_WAYS = 32
+"""Most ways to one terminal: the engine's classes of packets."""
+
 
 class RoutingError(DescriptionError):
     """A routing that cannot be built. ``parameter``: the setting at fault, or None."""
@@ -105,6 +108,11 @@ class ByPair:
     def between(self, source: NDArray[Any], target: NDArray[Any]) -> NDArray[np.uint8]:
         """Return the numbers of packets from terminals to others."""
         return self.of[self.row[source], self.column[target]]
+
+    def at(self, number: int, pairs: tuple[NDArray[Any], NDArray[Any]]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return those of some pairs that have a number."""
+        here = self.between(*pairs) == number
+        return pairs[0][here], pairs[1][here]
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,9 @@ def by_ports(
     """
     for some in (pairs, *_even_pairs(routes.graph, even)):
         source, target, rate = (np.asarray(column) for column in some)
+        if routes.graph.several is None:
+            yield source, target, rate
+            continue
         pair, port, to = port_pairs(routes, choice, source, target)
         yield port, to, rate[pair] * port_shares(routes, choice, pair, port)
 

@@ -277,7 +277,7 @@ with_programs! {
         /// Per port (or empty): one bit per traffic class, set if packets for its terminal may be of the class.
         port_class_to: u32,
         /// Classes of packets by sender and target (or empty: by the bits above): from the number in `port_class_from`, which
-        /// is the first place of a row, that in `port_class_to` on. Only with terminals of one port.
+        /// is the first place of a row, that in `port_class_to` on. Not with `class_port`.
         class_between: u8,
         /// Per traffic class (or empty): added to the class of each header of its packets.
         class_headers: u32,

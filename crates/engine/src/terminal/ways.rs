@@ -28,7 +28,7 @@ pub struct Ways {
     /// Intermediate switches, the same number per plane, plane by plane.
     via_switch: Vec<u32>,
     planes: usize,
-    /// The columns of traffic classes, and the number of classes.
+    /// The columns of traffic classes, and the number of classes. Of classes by pair of ports a packet has none yet.
     class_from: Vec<u32>,
     class_to: Vec<u32>,
     class_port: Vec<u8>,
@@ -44,6 +44,8 @@ impl Ways {
     pub fn new(fabric: &Fabric) -> Self {
         let several = if fabric.has_ports() { fabric.terminals } else { 0 };
         let home = |&link: &u32| fabric.link_target[link as usize];
+        let by_terminal = fabric.class_between.is_empty();
+        let class = |column: &[u32]| if by_terminal { column.to_vec() } else { Vec::new() };
         Self {
             starts: fabric.terminal_ports.clone(),
             choice: fabric.terminal_choice.clone(),
@@ -54,8 +56,8 @@ impl Ways {
             home: fabric.terminal_out_link.iter().map(home).collect(),
             via_switch: fabric.via_switch.clone(),
             planes: fabric.planes.max(1) as usize,
-            class_from: fabric.port_class_from.clone(),
-            class_to: fabric.port_class_to.clone(),
+            class_from: class(&fabric.port_class_from),
+            class_to: class(&fabric.port_class_to),
             class_port: fabric.class_port.clone(),
             classes: fabric.traffic_classes(),
             on_ring: on_ring(fabric),

@@ -10,6 +10,7 @@ use crate::scenarios::programs::{random_programs, with_packets_spread, with_rese
 use crate::scenarios::random::{draw_for, random_fabric, random_stops, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for};
 use crate::scenarios::seeds::seeds;
+use crate::scenarios::spacewire::with_addresses;
 use fabriloom_engine::fabric::{Fabric, NONE, port_choice};
 use fabriloom_twin::{FlowControl, run};
 
@@ -38,9 +39,29 @@ fn terminals_of_several_ports_agree() {
 
 #[test]
 fn several_ports_with_lanes_agree() {
+    let mut by_pair = 0;
     for seed in seeds("several ports with lanes", 0..20) {
-        compare(seed, &with_lanes(&with_ports(&random_fabric(seed), seed), seed));
+        let fabric = with_lanes(&with_ports(&random_fabric(seed), seed), seed);
+        compare(seed, &fabric);
+        if let Some(classes) = with_classes(&fabric, seed) {
+            by_pair += u32::from(!classes.class_between.is_empty());
+            compare(seed, &classes);
+        }
     }
+    assert!(by_pair > 2, "{by_pair}");
+}
+
+/// A packet has the address of the path between its ports.
+#[test]
+fn several_ports_with_addresses_agree() {
+    let mut runs = 0;
+    for seed in seeds("several ports with addresses", 0..60) {
+        if let Some(fabric) = with_addresses(&with_ports(&random_fabric(seed), seed), seed) {
+            compare(seed, &fabric);
+            runs += 1;
+        }
+    }
+    assert!(runs > 10, "{runs}");
 }
 
 /// Traffic classes with their own ports, and some with their own lanes.

@@ -26,6 +26,10 @@ def bring(
         ),
     ],
     files: Annotated[list[Path], path_argument("FILES", "The files of this kind.")],
+    by_host: Annotated[
+        bool,
+        typer.Option("--by-host", help="ibnetdiscover: the ports of a host are those of one terminal."),
+    ] = False,
 ) -> None:
     """Make a scenario from a fabric as another program describes it: its cables, rates and routing tables; or
     from a list of packets or the trace of an application.
@@ -34,7 +38,7 @@ def bring(
     """
     with call.output() as folder:
         try:
-            found = imports.read(kind, *files)
+            found = imports.read(kind, *files, by_host=by_host)
         except imports.ReadError as error:
             if error.place is None:
                 raise Mistake(f"{error.message}\n  {error.hint}") from None

@@ -76,6 +76,8 @@ def _files(compiled: Compiled) -> dict[str, str]:
         whose = about if alone else f"{about}, plane {plane.name}"
         if pairs:
             found[f"{head}paths.csv"] = routers.paths_as_csv(graph, table, pairs)
+        if table.levels is not None:
+            found[f"{head}levels.csv"] = dumps.levels(graph, table)
         if table.by_source is None:  # else no router knows the way
             tables = routers.routers(graph, table, high, compiled.routes.distributions, last)
             found[f"{head}routing.csv"] = routers.as_csv(tables)
@@ -84,7 +86,18 @@ def _files(compiled: Compiled) -> dict[str, str]:
             found |= _dumps(compiled, head, graph, table)
         if not of_cables:
             found |= _networks(head, graph) | written.files(graph, compiled.arrays, compiled.tick_ps)
-    return found | (_networks("", several.without_ports(compiled.graph)) if of_cables else {})
+    if of_cables:
+        for name in ("paths.csv", "levels.csv", "table.csv"):
+            _join(found, [f"{plane.name}-{name}" for plane in compiled.graph.planes], name)
+        found |= _networks("", several.without_ports(compiled.graph))
+    return found
+
+
+def _join(found: dict[str, str], parts: list[str], name: str) -> None:
+    """Put the rows of all planes into one file, which a scenario reads."""
+    if len(parts) > 1 and all(part in found for part in parts):
+        texts = [found.pop(part) for part in parts]
+        found[name] = texts[0] + "".join(text.partition("\n")[2] for text in texts[1:])
 
 
 def _dumps(compiled: Compiled, head: str, graph: Graph, table: Any) -> dict[str, str]:
@@ -93,11 +106,8 @@ def _dumps(compiled: Compiled, head: str, graph: Graph, table: Any) -> dict[str,
     found = dict[str, str]()
     classes = compiled.routes.classes
     routes = compiled.routes
-    if classes.levels is not None:
-        found = {
-            f"{head}table.csv": dumps.by_name(graph, table, 1),
-            f"{head}levels.csv": dumps.levels(graph, table),
-        }
+    if table.levels is not None:
+        found[f"{head}table.csv"] = dumps.by_name(graph, table, 1)
     elif len(classes.lanes) == 1 and not classes.halves and not len(table.via_switch):
         found[f"{head}table.csv"] = dumps.by_name(graph, table, routes.technology.lanes, routes.lane_choice)
     if dumps.fits_forwarding(graph, table):

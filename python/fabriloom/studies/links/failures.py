@@ -100,7 +100,7 @@ class LinkWays:
 
     @cached_property
     def _enters(self) -> list[Reals]:
-        """Per plane, what enters for each terminal at each switch without failures."""
+        """Per plane, what enters for each aim at each switch without failures."""
         return [self.entering[0]] if self.graph.several is None else self._by_planes(self._usual[4])
 
     @cached_property
@@ -193,13 +193,13 @@ class LinkWays:
         return pair, port, to, part, sent
 
     def _by_planes(self, sent: Reals) -> list[Reals]:
-        """Return, per plane, what enters for each terminal at each switch."""
+        """Return, per plane, what enters for each aim at each switch."""
         found = []
-        for plane in self.graph.planes:
-            enters = np.zeros((plane.graph.switches, len(plane.port)))
-            np.add.at(
-                enters, self.entry[plane.port] - plane.first_switch, sent[np.ix_(plane.port, plane.port)]
-            )
+        for plane, (graph, table) in zip(self.graph.planes, self.routes.planes, strict=True):
+            enters = np.zeros((graph.switches, len(table.terminal_class)))
+            source, target = np.ix_(np.arange(graph.terminals), np.arange(graph.terminals))
+            home = np.asarray(graph.terminal_entry_switches)[source]
+            np.add.at(enters, (home, table.aims(source, target)), sent[np.ix_(plane.port, plane.port)])
             found.append(enters)
         return found
 
@@ -208,18 +208,20 @@ class LinkWays:
         graph, payload = self.graph, self.payload.matrix()
         pair, port, to, part, sent = self._by_ports(out) if out.any() else self._usual
         enters = self._by_planes(sent) if out.any() else self._enters
-        arrives, load = np.ones((graph.switches, graph.ports)), np.zeros(graph.links)
+        table, load = self.routes.table, np.zeros(graph.links)
+        arrives = np.ones((graph.switches, len(table.terminal_class)))
         sides = zip(graph.planes, self._ways_after(dead), enters, self._enters, strict=True)
         for plane, ways, sends, before in sides:
             own = dead[(dead >= plane.links.start) & (dead < plane.links.stop)] - plane.first_link
             changed = np.flatnonzero((sends != before).any(axis=1))
             others = _changed(changed, list(sends[changed]))
             kinds, switch, lost, load[plane.links] = ways.after(own.astype(np.uint32), *others, whole)
-            arrives[plane.first_switch + switch, plane.port[kinds]] = 1 - lost
+            way, to_port = np.divmod(kinds, len(plane.port))
+            arrives[plane.first_switch + switch, way * graph.ports + plane.port[to_port]] = 1 - lost
         load[graph.terminal_out_links] = sent.sum(axis=1)
         # At a load of 1 the busiest source fills all of its ports.
         load = load * int(parallel(self.routes, self.compiled.scenario.port_choice).max())
-        there = np.where(out[port], 0.0, part * arrives[self.entry[port], to])
+        there = np.where(out[port], 0.0, part * arrives[self.entry[port], table.aims(port, to)])
         between = np.bincount(pair, weights=there, minlength=payload.size).astype(float)
         between = between.reshape(payload.shape)
         bound = channel_load(
@@ -237,7 +239,7 @@ class LinkWays:
         """Return, per pair of terminals with several ports, whether packets of some port would arrive."""
         terminals = self.graph.terminals
         pair, port, to = self._all_ports
-        there = ~out[port] & (arrives[self.entry[port], to] > 0)
+        there = ~out[port] & (arrives[self.entry[port], self.routes.table.aims(port, to)] > 0)
         return (np.bincount(pair, weights=there, minlength=terminals**2) > 0).reshape(terminals, terminals)
 
 

@@ -15,7 +15,7 @@ from ...compile.several import parallel
 from ...results.figures import figures, in_percent
 from ...topology import measure
 from ...traffic import Demand
-from ..port_loads import Ints, Pairs, Reals, plane_lines, several, spread_evenly
+from ..port_loads import Ints, Pairs, Reals, by_ports, in_planes, plane_lines, several, spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
 from .capacity import Capacity, apart_ticks, capacity, limits
@@ -244,7 +244,7 @@ class LinkInspection:
             counted = counted + link_loads.spread_loads(routes, demand.spread.pairs)
             chars = source, target, packets * demand.spread.payload.chars
             payload = payload + link_loads.spread_loads(routes, chars)
-        payload = payload + _addresses(routes, demand)
+        payload = payload + _addresses(routes, choice, demand)
         character = arrays["link_character_ticks"].astype(np.float64)
         apiece = int(arrays["header_chars"]) * character + arrays["link_end_ticks"]
         sent = (counted * apiece + payload * character) * float(routes.technology.lane_rules.framed)
@@ -421,26 +421,23 @@ def _bisection(routes: LinkRoutes, packet: link_loads.Packet) -> dict[str, Any]:
     return {"links": links, "mbytes_per_s": rate, "exact": cut.exact and alike, "method": method}
 
 
-def _addresses(routes: LinkRoutes, demand: Demand) -> Reals:
-    """Return the address characters per link that are not deleted yet, target by target."""
+def _addresses(routes: LinkRoutes, choice: str, demand: Demand) -> Reals:
+    """Return the address characters per link that are not deleted yet, aim by aim."""
     graph, total = routes.graph, np.zeros(routes.graph.links)
     if not len(routes.addresses.deletes):
         return total
-    source, target, packets = (np.asarray(column) for column in demand.pairs)
-    evenly = np.asarray(demand.even) / max(1, graph.terminals - 1)
-    senders = np.flatnonzero(evenly)
-    end = np.asarray(graph.link_target, np.int64)
-    into_switch = end < graph.switches
-    for terminal in range(graph.terminals) if len(senders) else np.unique(target).tolist():
-        own, others = target == terminal, senders[senders != terminal]
-        sources = np.concatenate((source[own], others))
-        aims = routes.table.aims(sources, np.full(len(sources), terminal))
-        sends = np.concatenate((packets[own], evenly[others]))
-        for aim in np.unique(aims):
-            left = routes.addresses.left[:, int(routes.table.terminal_class[aim])]
-            chars = np.where(into_switch, left[np.minimum(end, graph.switches - 1)], 0)
-            told = sources[aims == aim], np.full(np.count_nonzero(aims == aim), terminal), sends[aims == aim]
-            total += routing.channel_loads(graph, routes.table, told) * chars
+    end = np.minimum(np.asarray(graph.link_target, np.int64), graph.switches)
+    left = np.append(routes.addresses.left, np.zeros((1, routes.table.classes), np.int64), axis=0)
+    for ports in by_ports(routes, choice, demand.pairs, demand.even):
+        for number, (source, target, sends) in in_planes(graph, ports):
+            plane, (own, table) = graph.planes[number], routes.planes[number]
+            aims = table.aims(source, target)
+            for aim in np.unique(aims).tolist():
+                way, to = divmod(aim, own.terminals)
+                column = int(routes.table.terminal_class[way * graph.ports + plane.port[to]])
+                told = source[aims == aim], target[aims == aim], sends[aims == aim]
+                chars = left[end[plane.links], column]
+                total[plane.links] += routing.channel_loads(own, table, told) * chars
     return total
 
 

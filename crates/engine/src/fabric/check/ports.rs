@@ -58,8 +58,8 @@ pub fn class_shapes(f: &Fabric) -> Shapes {
 
 /// Refuses places that a table of pairs does not have, and classes that do not exist.
 fn classes_by_pair(f: &Fabric) -> Checked {
-    if f.has_ports() || !f.class_port.is_empty() {
-        return fail("class_between", 0, f.class_between[0], "empty with terminals of several ports");
+    if !f.class_port.is_empty() {
+        return fail("class_between", 0, f.class_between[0], "empty where classes have ports");
     }
     let first = f.port_class_from.iter().max().copied().unwrap_or(0) as usize;
     let last = f.port_class_to.iter().max().copied().unwrap_or(0) as usize;

@@ -4,7 +4,7 @@ use fabriloom_engine::fabric::{Fabric, NONE, arbiter, check, sharing};
 use fabriloom_engine::kernel::Time;
 
 use super::faults::with_quiet_faults;
-use super::ports::draw_classes;
+use super::ports::{draw_classes, draw_pairs};
 use super::random::{Draw, draw_for};
 
 /// Gives the links of a network lanes, or its packets credit for all of them, or both; drawn independently of the
@@ -266,6 +266,9 @@ pub fn with_classes(fabric: &Fabric, seed: u64) -> Option<Fabric> {
     draw_classes(&mut f, draw);
     for first in &mut f.class_headers {
         *first = if draw.chance(50) { classes } else { 0 };
+    }
+    if draw.chance(30) {
+        draw_pairs(&mut f, draw);
     }
     check(&f).expect("the generator makes legal classes");
     Some(f)

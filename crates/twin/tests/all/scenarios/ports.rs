@@ -240,12 +240,21 @@ pub fn draw_classes(f: &mut Fabric, draw: &mut Draw) {
     f.class_headers = vec![0; classes as usize + 1];
 }
 
+/// Draws the traffic class of each pair of ports instead.
+pub fn draw_pairs(f: &mut Fabric, draw: &mut Draw) {
+    let (ports, classes) = (f.ports(), f.class_headers.len() as u32);
+    f.port_class_from = (0..ports).map(|port| port * ports).collect();
+    f.port_class_to = (0..ports).collect();
+    f.class_between = (0..ports * ports).map(|_| draw.between(0, classes - 1) as u8).collect();
+}
+
 /// Gives each traffic class some ports of every terminal, in some order and at least one in the plane of all terminals.
 /// Draws the classes if the network has none.
 pub fn with_class_ports(fabric: &Fabric, seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x00c1_a55e);
     let mut f = fabric.clone();
-    if f.class_headers.is_empty() {
+    if f.class_headers.is_empty() || !f.class_between.is_empty() {
+        f.class_between.clear();
         draw_classes(&mut f, draw);
     }
     f.class_port.clear();

@@ -1,0 +1,117 @@
+"""Service levels of an InfiniBand subnet: path records, and the lanes that levels have.
+
+A path record, as ``saquery PathRecord`` prints it, has the LIDs of both ends and a level, one item a line:
+``dlid....................12``. Others are passed over. The file of a large subnet is long, so it is never
+held as a whole. ``smpquery sl2vl`` prints the lane of each level for the pairs of ports of a switch; here all
+pairs have to have the same.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from ..reading import ReadError
+from .common import Level, Stream
+
+_RECORD = "PathRecord dump:"
+_RECORD_ITEM = re.compile(r"\s*(dlid|slid|sl)\.+(0x[0-9A-Fa-f]{1,4}|\d{1,5})\s*")
+_RECORD_OTHER = re.compile(r"\s*\w+\.+\S*\s*")
+_MOST_LEVEL = 15
+_LANES = "# SL2VL table:"
+_LANES_ROW = re.compile(r"ports: in +\d{1,3}, out +\d{1,3}: \|((?: *\d{1,2}\|){16})")
+_DROPPED = -1
+"""Instead of lane 15, that of management: packets of such a level are dropped."""
+
+
+def levels_among(files: Sequence[Path]) -> tuple[list[Path], list[Path]]:
+    """Return the files of path records and those of lanes. Raises ReadError if one cannot be read."""
+    first = {file: next(iter(Stream(file)), "").strip() for file in files}
+    records = [file for file in files if first[file] == _RECORD]
+    maps = [file for file in files if first[file].startswith(_LANES)]
+    if maps and not records:
+        raise ReadError("lanes of service levels need path records", "name what saquery PathRecord prints")
+    return records, maps
+
+
+def lanes_of(files: Sequence[Path]) -> list[int]:
+    """Return the lane of each level: that of its number without such files. Raises ReadError."""
+    found: list[int] = []
+    before = ""
+    for lines in map(Stream, files):
+        for line in lines:
+            if row := _LANES_ROW.fullmatch(line.strip()):
+                own = [_DROPPED if int(word) == 15 else int(word) for word in row[1].split("|")[:-1]]
+                if found and own != found:
+                    message = f"this port maps levels to other lanes than {before}"
+                    lines.fail(
+                        message, "packets keep the lane of their level: leave out ports without a cable"
+                    )
+                found, before = own, before or f"line {lines.number} of {lines.path.name}"
+            elif not line.startswith("#"):
+                hint = "name what smpquery sl2vl prints"
+                lines.fail(f'"{line[:60]}" is no line of a table of lanes', hint)
+        if found and found[0]:
+            lines.fail(f"level 0 has lane {found[0]}", "lane 0 is that of packets without a record")
+    return found or list(range(_MOST_LEVEL + 1))
+
+
+def path_records(files: Sequence[Path], terminals: Mapping[int, str], lane: Sequence[int]) -> list[Level]:
+    """Return source, target and lane of all records between terminals, given by LID. Raises ReadError."""
+    found: dict[tuple[str, str], int] = {}
+    for lines in map(Stream, files):
+        _read_records(lines, terminals, found, lane)
+    return [(source, target, own) for (source, target), own in found.items()]
+
+
+def of_levels(every: Sequence[Level], ports: int, lane: Sequence[int]) -> list[str]:
+    """Return a remark about path records."""
+    without = ports * (ports - 1) - len(every)
+    some = f"; {without:,} pairs have no record, and level 0" if without > 0 else ""
+    most = max((level for _, _, level in every), default=0)
+    if [*lane] == [*range(_MOST_LEVEL + 1)]:
+        return [f"service levels 0 to {most} are taken as the lanes of these numbers{some}"]
+    return [f"service levels are taken as lanes 0 to {most}, by their table{some}"]
+
+
+def _read_records(
+    lines: Stream, terminals: Mapping[int, str], found: dict[tuple[str, str], int], lane: Sequence[int]
+) -> None:
+    record = dict[str, int]()
+    for line in lines:
+        if line.strip() == _RECORD:
+            _take_record(lines, record, terminals, found, lane)
+            record.clear()
+        elif item := _RECORD_ITEM.fullmatch(line):
+            record[item[1]] = int(item[2], 0)
+        elif not _RECORD_OTHER.fullmatch(line):
+            lines.fail(f'"{line[:60]}" is no line of a path record', "name what saquery PathRecord prints")
+    _take_record(lines, record, terminals, found, lane)
+
+
+def _take_record(
+    lines: Stream,
+    record: dict[str, int],
+    terminals: Mapping[int, str],
+    found: dict[tuple[str, str], int],
+    lane: Sequence[int],
+) -> None:
+    """Enter a whole record; one of switches, or of a further LID of a port, says nothing of terminals."""
+    if not record:
+        return
+    missing = [name for name in ("dlid", "slid", "sl") if name not in record]
+    if missing:
+        lines.fail(f"the record before has no {missing[0]}", "is the file cut short? print it again")
+    level = record["sl"]
+    if level > _MOST_LEVEL:
+        lines.fail(f"the record before has level {level}", f"levels are 0 to {_MOST_LEVEL}")
+    source, target = (terminals.get(record[name]) for name in ("slid", "dlid"))
+    if source is None or target is None or source == target:
+        return
+    if lane[level] == _DROPPED:
+        message = f"the record before has level {level}, whose lane 15 is not for data"
+        lines.fail(message, "print the records and the lanes of levels at the same time")
+    if found.setdefault((source, target), lane[level]) != lane[level]:
+        message = f'the record before gives another level from "{source}" to "{target}" than an earlier one'
+        lines.fail(message, "keep one of the two")
