@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fabriloom import Results, Scenario
+from fabriloom import Results, Scenario, run
 from fabriloom.codes import ARRIVAL
 from fabriloom.compile import compile
 from fabriloom.studies.kinds import inspection_of
@@ -345,3 +345,50 @@ def test_more_room_makes_no_packet_of_a_single_sender_later(seeds: Seeds) -> Non
             assert all(a <= b for a, b in zip(sooner, times, strict=False)), (name, larger, written)
         packets += len(late)
     assert packets > 100
+
+
+def drawn_program(draw: Random) -> dict[str, Any]:
+    """Return messages on a ring or on links, of hosts with windows and times of their own."""
+    of_rings, size = draw.random() < 0.4, draw.choice([8, 64, 200, 1000, 3200])
+    kind = draw.choice(["fixed-pairs", "all-to-all", "out-farming", "funnel-in", "ping-pong"])
+    if of_rings:
+        topology = {"kind": draw.choice(["sci-ring", "sci-banyan"]), "terminals": 4}
+        technology = {"preset": draw.choice(["scinet", "sci-lx-d310"])}
+        protocol = {"preset": draw.choice(["pio", "dma", "pio-lx-d310", "pio-bx-d321"])}
+    else:
+        switches = draw.choice([1, 2, 4])
+        topology = {"kind": "grid", "shape": [switches], "terminals_per_switch": 4 // switches}
+        preset = draw.choice(
+            ["ds-link-c104", "spacewire-200", "generic", "infiniband-4x-edr", "ethernet-10g"]
+        )
+        technology = {"preset": preset, "cable_length": draw.choice(["1 m", "10 m", "100 m"])}
+        protocol = {"preset": "raw", "packet": f"{draw.choice([64, 256])} B", "acknowledge": "packet"}
+        windows = {"messages_at_once": [1, 2, 4], "packets_per_channel": [1, 2], "packets_at_once": [1, 3, 8]}
+        chosen = draw.sample(sorted(windows), draw.randrange(3))
+        protocol |= {name: draw.choice(windows[name]) for name in chosen}
+        protocol["acknowledge_from"] = draw.choice(["end", "head"])
+    times = draw.sample(["send_time", "receive_time", *([] if of_rings else ["ack_time", "resume_time"])], 2)
+    protocol |= {name: f"{draw.choice([100, 500, 2000])} ns" for name in times}
+    if draw.random() < 0.2:
+        protocol["shaper_rate"] = "5 MB/s"
+    program = {"kind": kind, "size": f"{size} B", "rounds": 40}
+    sections = {"topology": topology, "technology": technology, "protocol": protocol, "program": program}
+    return {**sections, "run": {"duration": "1 s"}}
+
+
+def test_programs_carry_no_more_than_the_bound(seeds: Seeds) -> None:
+    """Wires, buffers, hand-overs, hosts, windows of protocols and token buckets, before the run and in it."""
+    near = known = 0
+    for seed in seeds(24):
+        written = drawn_program(Random(seed))
+        compiled = compile(Scenario.from_dict(written))
+        most = inspection_of(compiled).network()["channel_load"]["accepted_mbytes_per_s_bound"]
+        results = run(Scenario.from_dict(written))
+        if results.summary["end"]["reason"] != "drained":
+            continue  # a livelock of retries
+        carried = results.summary["messages"]["mbytes_per_s"]
+        # Single packets may find less of their credit left than those of the run.
+        assert carried <= most * 1.001, written
+        near, known = near + (carried > 0.8 * most), known + 1
+    assert known > 12
+    assert near > known / 3
