@@ -111,8 +111,7 @@ def test_a_curve_says_up_to_where_everything_is_carried() -> None:
     found = curve(scenario(CROSSBAR, 0.5, pattern=TO_ONE), [0.05, 0.1, 0.3, 0.6])
     (verdict,) = found.verdicts.values()
     assert verdict.startswith("Carries everything up to load 0.1 (")
-    assert "limited by the link s>t.0" in verdict
-    assert "At load 0.3 it accepts" in verdict
+    assert "limited by the link s>t.0" in verdict.split("At load 0.3 it accepts")[1]
     assert found.summary["verdicts"] == found.verdicts
 
 

@@ -84,7 +84,7 @@ def _of_load(points: Sequence[Point], path: str, full: Scenario) -> str:
     if len(below) == len(points):
         return f"{said}, the most that was tried{_held(below[-1])}"
     above = points[len(below)]
-    return f"{said}{_held(above)}. At {_at(above, path)} it {_falls_short(above)}"
+    return f"{said}. At {_at(above, path)} it {_falls_short(above)}{_held(above)}"
 
 
 def _of_waiting(points: Sequence[Point], path: str) -> str:
