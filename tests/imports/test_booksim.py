@@ -64,6 +64,15 @@ def test_nodes_have_their_places(tmp_path: Path) -> None:
     assert scenario["traffic"]["pattern"] == {"kind": "tornado"}
     _, scenario = written(tmp_path, CONFIG.replace("transpose", "hotspot({1})"))
     assert set(scenario["traffic"]["pattern"]["map"]) == {4}
+    written(tmp_path, CONFIG.replace("transpose", "hotspot({1,7},{3})"))
+    rows = (tmp_path / "traffic.csv").read_text().splitlines()
+    assert rows[:5] == ["source,target,weight", "0,4,3", "0,13,1", "4,4,3", "4,13,1"]
+    assert run(load(tmp_path / "scenario.toml")).summary["accepted_mbytes_per_s"]
+
+
+def test_classes_send_each_at_the_rate(tmp_path: Path) -> None:
+    two = CONFIG.replace("packet_size = 5", "classes = 2; packet_size = {{1},{4}}")
+    assert written(tmp_path, two)[1]["traffic"]["load"] == 0.1
 
 
 NETWORKS = [

@@ -77,6 +77,8 @@ class Network:
     """Radix and dimensions of the node numbers."""
     routes: list[Route] = field(default_factory=list)
     """Those of ``anynet``."""
+    weights: list[str] = field(default_factory=list)
+    """Lines of a matrix."""
 
 
 def network(kind: str, sizes: dict[str, int], read: Imported | None) -> Network:
@@ -134,7 +136,8 @@ _DIGITS: dict[str, Callable[[int], int]] = {"tornado": lambda k: (k + 1) // 2 - 
 """How far along each dimension a packet goes."""
 _ALIKE = {"bitcomp": "bit-complement", "tornado": "tornado"}
 """Patterns of meshes and tori that do not depend on the order of the dimensions."""
-KNOWN = ("uniform", *_BITS, *_DIGITS, "randperm", "hotspot({node})")
+KNOWN = ("uniform", *_BITS, *_DIGITS, "randperm", "hotspot({nodes},{weights})")
+_HOT = re.compile(r"\{?(\d{1,7}(?:,\d{1,7})*)\}?(?:,\{?(\d{1,6}(?:,\d{1,6})*)\}?)?\)")
 Fail = Callable[[str, str], NoReturn]
 
 
@@ -142,15 +145,16 @@ def pattern(text: str, network: Network, kind: str, fail: Fail) -> tuple[dict[st
     """Return the pattern of a scenario, and a remark on what differs."""
     terminals = network.graph.terminals
     name, _, arguments = text.partition("(")
-    hot = re.fullmatch(r"\{?(\d{1,7})\}?\)", arguments)
+    hot = _HOT.fullmatch(arguments)
     if name == "uniform" and not arguments:
         return {"kind": "uniform", "include_self": True}, ""
     if name == "randperm" and not arguments:
         return {"kind": "permutation", "random": True}, "randperm: a random permutation, but another one"
     if name == "hotspot" and hot:
-        if int(hot[1]) >= terminals:
-            fail(f"there is no node {hot[1]} of {terminals}", "nodes count from 0")
-        return _mapped([int(hot[1])] * terminals, network, kind)
+        nodes, given = ([int(one) for one in (part or "").split(",") if one] for part in hot.groups())
+        if max(nodes) >= terminals:
+            fail(f"there is no node {max(nodes)} of {terminals}", "nodes count from 0")
+        return _hot(nodes, [*given, *[1] * len(nodes)], network, kind)
     bits = terminals.bit_length() - 1
     if name in _BITS and not arguments:
         if 1 << bits != terminals or (name == "transpose" and bits % 2):
@@ -158,12 +162,11 @@ def pattern(text: str, network: Network, kind: str, fail: Fail) -> tuple[dict[st
                 f"{name} needs a power of {4 if name == 'transpose' else 2} of nodes, not {terminals}",
                 "change k or n",
             )
-        if kind in ("mesh", "torus") and name in _ALIKE:
-            return {"kind": _ALIKE[name]}, ""
-        return _mapped([_BITS[name](node, bits) for node in range(terminals)], network, kind)
+        if kind not in ("mesh", "torus") or name not in _ALIKE:
+            return _mapped([_BITS[name](node, bits) for node in range(terminals)], network, kind)
+    if name in _ALIKE and not arguments and kind in ("mesh", "torus"):
+        return {"kind": _ALIKE[name]}, ""
     if name in _DIGITS and not arguments and network.digits:
-        if kind in ("mesh", "torus") and name in _ALIKE:
-            return {"kind": _ALIKE[name]}, ""
         k, n = network.digits
         ahead = [
             sum((node // k**at + _DIGITS[name](k)) % k * k**at for at in range(n))
@@ -173,12 +176,27 @@ def pattern(text: str, network: Network, kind: str, fail: Fail) -> tuple[dict[st
     return fail(f'traffic = "{text[:40]}" has no counterpart for {kind}', f"there are {', '.join(KNOWN)}")
 
 
+def _hot(nodes: list[int], weights: list[int], network: Network, kind: str) -> tuple[dict[str, Any], str]:
+    """Return the pattern of hot spots; with several it is a matrix."""
+    here = _places(network, kind)
+    if len(nodes) == 1:
+        return _mapped(nodes * len(here), network, kind)
+    pairs = [*zip(nodes, weights, strict=False)]
+    rows = (f"{source},{here[node]},{weight}\n" for source in here for node, weight in pairs)
+    network.weights = ["source,target,weight\n", *rows]
+    return {"kind": "matrix", "path": "traffic.csv", "include_self": True}, ""
+
+
+def _places(network: Network, kind: str) -> list[int]:
+    """Return the terminals' numbers here, by their numbers there."""
+    terminals = range(network.graph.terminals)
+    k, n = (network.digits or (1, 0)) if kind in ("mesh", "torus") else (terminals.stop, 1)
+    return [sum(node // k**at % k * k ** (n - 1 - at) for at in range(n)) for node in terminals]
+
+
 def _mapped(targets: list[int], network: Network, kind: str) -> tuple[dict[str, Any], str]:
     """Return the destinations by the terminals' numbers here."""
-    here = list(range(len(targets)))
-    if kind in ("mesh", "torus") and network.digits:
-        k, n = network.digits
-        here = [sum(node // k**at % k * k ** (n - 1 - at) for at in range(n)) for node in range(len(targets))]
+    here = _places(network, kind)
     found = [0] * len(targets)
     for node, target in enumerate(targets):
         found[here[node]] = here[target]
@@ -194,7 +212,7 @@ _DEFAULTS = {
     **{"routing_delay": "1", "vc_alloc_delay": "1", "sw_alloc_delay": "1", "credit_delay": "0"},
     **{"st_prepare_delay": "0", "st_final_delay": "1", "output_delay": "0"},
     **{"traffic": "uniform", "injection_rate": "0.1", "injection_rate_uses_flits": "0", "packet_size": "1"},
-    **{"packet_size_rate": "1", "injection_process": "bernoulli"},
+    **{"packet_size_rate": "1", "injection_process": "bernoulli", "classes": "1"},
     **{"warmup_periods": "3", "sample_period": "1000", "max_samples": "10"},
 }
 _ONLY = {
@@ -213,7 +231,7 @@ _ONLY = {
     "hold_switch_for_packet": ("0", "flits of several lanes take turns; with one lane it is the same"),
     "noq": ("0", "queues of inputs alone"),
     "subnets": ("1", "one network"),
-    "classes": ("1", "one class"),
+    "classes": ("1", "the packets of all as one class"),
     "priority": ("none", "no priorities"),
     "use_read_write": ("0", "packets without replies"),
     "link_failures": ("0", "no faults; see the guide of faults"),
@@ -303,6 +321,7 @@ class Configuration:
         topology = {"kind": "file", "path": "network.csv"} if self.graph else self.network.topology
         more = {"network.csv": [edge_list.write(self.graph)]} if self.graph else {}
         more |= {"routes.csv": [routes_csv(self.network.routes)]} if self.network.routes else {}
+        more |= {"traffic.csv": self.network.weights} if self.network.weights else {}
         scenario = {"name": name, "seed": self.seed, "topology": topology, "routing": self.network.routing}
         return {"scenario.toml": [toml_text(scenario | self.sections)], **more}
 
@@ -454,6 +473,7 @@ def _traffic(fields: Fields, kind: str, found: Network) -> dict[str, Any]:
     mean = sum(size * rate for size, rate in zip(sizes, rates, strict=True)) / sum(rates)
     load = fields.number("injection_rate")
     load *= 1 if fields.whole("injection_rate_uses_flits", 1) else mean
+    load *= fields.whole("classes", 64, 1)
     if load > 1:
         fields.taken("injection_rate", "1 flit per node and cycle, the most that a link carries")
     if fields.text("injection_process") != "bernoulli":
