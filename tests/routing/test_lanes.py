@@ -285,6 +285,18 @@ def test_a_class_can_be_of_what_is_sent_to_a_terminal() -> None:
     assert (routes.classes.lanes, routes.classes.lanes_of) == ([[1], [0]], [0, 0, 1])
 
 
+def test_those_who_send_nothing_need_no_lane() -> None:
+    classes = [*CONTROL, {"from": ["t(0).0", "t(1).0"], "lanes": [0]}]
+    found = compare(scenario(classes), duration_ps=5 * 10**6)
+    assert found.identical
+    assert longest_ns(scenario(classes)) == longest_ns(scenario(CONTROL))
+    one_less = [*CONTROL, {"from": ["t(0).0"], "lanes": [0]}]
+    with pytest.raises(ScenarioError, match=r"no lane is left .* from t\(1\).0 to t\(2\).0"):
+        compile(scenario(one_less))
+    with pytest.raises(ScenarioError, match="no lane is left"):
+        compile(scenario(classes, traffic={"pattern": "uniform", "load": 0.1}))
+
+
 def test_each_class_has_lanes_of_its_own() -> None:
     routes = compile(
         scenario([{"from": [0], "lanes": [2]}, {"from": [1, 2], "lanes": [0, 3]}], technology={"lanes": 4})

@@ -142,7 +142,7 @@ def check_pairs(scenario: Scenario, routes: Routes, demand: Demand) -> None:
         hint = 'write choice = "round-robin", or choose a topology such as sci-dual-ring'
         raise scenario.error(message, ("ports", "choice"), hint)
     if scenario.program is None:
-        check_used(scenario, routes.classes, demand)
+        check_used(scenario, graph, routes.classes, demand)
     if graph.several is None:
         return
     if _all_reach_all(routes):

@@ -48,6 +48,8 @@ class TrafficClasses:
     """The class of each pair of ports, if it follows from a service level or from one of several ways."""
     ways: Sequence[int] = (0,)
     """Per class of a pair: its way. ``lanes_of`` is of the same classes."""
+    short: tuple[int, ...] = ()
+    """Classes for which no lane is left: no packet may be of them."""
 
     @property
     def named(self) -> int:
@@ -178,8 +180,12 @@ def classes_of(scenario: Scenario, graph: Graph, technology: Technology | RingTe
     senders = np.array([_named(scenario, graph, at, "from", one.senders) for at, one in enumerate(given)])
     targets = np.array([_named(scenario, graph, at, "to", one.to) for at, one in enumerate(given)])
     _check_apart(scenario, graph, senders, targets)
-    lanes, lanes_of = _lanes(scenario, graph, technology.lanes, senders, targets)
-    return TrafficClasses(senders, targets, lanes, lanes_of, _places(scenario, graph, senders))
+    lanes, lanes_of, short = _lanes(scenario, technology.lanes)
+    places = _places(scenario, graph, senders)
+    found = TrafficClasses(senders, targets, lanes, lanes_of, places, short=short)
+    if short and scenario.program is not None:
+        _check_lanes(scenario, graph, _without_lanes(found, np.ones(graph.terminals, bool)))
+    return found
 
 
 def _by_half(scenario: Scenario, graph: Graph, lanes: int) -> TrafficClasses:
@@ -261,10 +267,11 @@ def _check_apart(scenario: Scenario, graph: Graph, senders: NDArray[Any], target
                 raise scenario.error(message, (*_HERE, place), hint, key=True)
 
 
-def _lanes(
-    scenario: Scenario, graph: Graph, lanes: int, senders: NDArray[Any], targets: NDArray[Any]
-) -> tuple[list[list[int]], list[int]]:
-    """Return the sets of lanes and the set of each class; classes without lanes have the remaining lanes."""
+def _lanes(scenario: Scenario, lanes: int) -> tuple[list[list[int]], list[int], tuple[int, ...]]:
+    """Return the sets of lanes, the set of each class, and the classes for which no lane is left.
+
+    Classes without lanes have the remaining lanes.
+    """
     sets: list[list[int]] = []
     places = list[int]()
     for place, one in enumerate(_given(scenario)):
@@ -277,16 +284,20 @@ def _lanes(
                 raise scenario.error(message, (*_HERE, place, "lanes"), hint)
             sets.append(own)
         places.append(-1 if own is None else sets.index(own))
+    places.append(-1)
     rest = sorted(set(range(lanes)) - {lane for own in sets for lane in own})
-    if rest:
-        sets.append(rest)
-    elif other := _without_lanes(places, senders, targets):
-        one, to = (graph.terminal_names[terminal] for terminal in other)
-        message = f"no lane is left for other packets, such as those from {one} to {to}"
-        hint = "name all terminals, or leave a lane to the others"
-        raise scenario.error(message, _HERE, hint, key=True)
-    last = len(sets) - 1
-    return sets, [last if place < 0 else place for place in [*places, -1]]
+    short = () if rest else tuple(number for number, place in enumerate(places) if place < 0)
+    sets += [rest] if rest else []
+    return sets, [len(sets) - 1 if place < 0 else place for place in places], short
+
+
+def _check_lanes(scenario: Scenario, graph: Graph, pair: tuple[int, int] | None) -> None:
+    """Raise ScenarioError for two terminals whose packets have no lane."""
+    if pair is None:
+        return
+    one, to = (graph.terminal_names[terminal] for terminal in pair)
+    message = f"no lane is left for other packets, such as those from {one} to {to}"
+    raise scenario.error(message, _HERE, "name all terminals, or leave a lane to the others", key=True)
 
 
 def _own_lanes(scenario: Scenario, place: int, own: list[int], lanes: int) -> list[int]:
@@ -298,13 +309,16 @@ def _own_lanes(scenario: Scenario, place: int, own: list[int], lanes: int) -> li
     return sorted(set(own))
 
 
-def _without_lanes(places: list[int], senders: NDArray[Any], targets: NDArray[Any]) -> tuple[int, int] | None:
-    """Return two terminals whose packets are of no class with lanes; None if there are none."""
-    have = np.array(places) >= 0
-    senders, targets = senders[have], targets[have]
+def _without_lanes(classes: TrafficClasses, sending: Some) -> tuple[int, int] | None:
+    """Return two terminals whose packets are of no class with lanes; None if there are none.
+
+    ``sending``: who sends to all others.
+    """
+    have = ~np.isin(np.arange(classes.named), classes.short)
+    senders, targets = classes.senders[have], classes.targets[have]
     for named in np.unique(senders, axis=1).T:
         taken: Some = np.any(targets[named], axis=0)
-        if found := _pair((named == senders.T).all(axis=1), ~taken):
+        if found := _pair((named == senders.T).all(axis=1) & sending, ~taken):
             return found
     return None
 
@@ -369,12 +383,18 @@ def _own_places(wanted: list[tuple[bool, int]], layout: tuple[int, ...]) -> list
     return found + [-1] * (MOST_PORTS - len(found))
 
 
-def check_used(scenario: Scenario, classes: TrafficClasses, demand: Demand) -> None:
-    """Raise ScenarioError for a class without packets."""
+def check_used(scenario: Scenario, graph: Graph, classes: TrafficClasses, demand: Demand) -> None:
+    """Raise ScenarioError for a class without packets, and for packets without a lane."""
     if not classes.named or classes.halves:
         return
     even = demand.even > 0
-    used = set(classes.of(np.asarray(demand.source, np.int64), np.asarray(demand.target, np.int64)).tolist())
+    source, target = np.asarray(demand.source, np.int64), np.asarray(demand.target, np.int64)
+    number = classes.of(source, target)
+    for at in np.flatnonzero(np.isin(number, classes.short))[:1]:
+        _check_lanes(scenario, graph, (int(source[at]), int(target[at])))
+    if classes.short:
+        _check_lanes(scenario, graph, _without_lanes(classes, even))
+    used = set(number.tolist())
     for place in range(classes.named):
         if place not in used and not _pair(classes.senders[place] & even, classes.targets[place]):
             message = "no packet is of this traffic class"
