@@ -129,6 +129,9 @@ def test_given_permutation() -> None:
     names = crossbar.terminal_names
     assert partners(crossbar, {"kind": "permutation", "map": [1, names[0], "3", 2]}) == [1, 0, 3, 2]
     assert partners(crossbar, {"kind": "permutation", "map": [1, 0, 2, 3]}) == [1, 0, -1, -1]
+    some = build(crossbar, {"kind": "map", "map": [0, 2]}, senders=[3, 1])
+    assert some["target_fixed"][[3, 1]].tolist() == [0, 2]
+    assert (some["source_arrival"] != ARRIVAL.SILENT).tolist() == [False, True, False, True]
 
 
 def test_hot_spot() -> None:

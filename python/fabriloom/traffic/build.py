@@ -67,7 +67,8 @@ def build(
 
         columns |= flows(terminals, technology, sending, settings, distributions)
     else:
-        aim, share = _aim(network, terminals, pattern, sending, seed)
+        named = {**pattern, "senders": settings.get("senders", "all")}
+        aim, share = _aim(network, terminals, named, sending, seed)
         columns |= aim
         packet, grain_ps = packet_grains(network, technology, parts, via), float(technology.grain_ps)
         packet = packet if ports is None else packet / ports
@@ -265,9 +266,8 @@ def _permutation(
     if pattern.get("random"):
         drawing = receivers.exchanging if pattern["random"] == "pairs" else receivers.random
         return drawing(network, seed)
-    given = pattern["map"]
-    target = receivers.mapped(network, terminals, given)
-    named, places = terminals.many(given, "pattern.map")
+    target = receivers.mapped(network, terminals, pattern)
+    named, places = terminals.many(pattern["map"], "pattern.map")
     again = repeated(named)
     if again is not None:
         message = f'"{terminals.names[int(named[again])]}" is a target twice'
@@ -281,4 +281,4 @@ def _map(network: kinds.Network, terminals: Terminals, pattern: kinds.Settings, 
         return pairs.without_self(pairs.pairs(terminals, pattern["path"], different=False))
     if pattern.get("random"):
         return receivers.drawn(network, seed)
-    return receivers.mapped(network, terminals, pattern["map"])
+    return receivers.mapped(network, terminals, pattern)

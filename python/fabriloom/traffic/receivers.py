@@ -31,7 +31,7 @@ def has_roles(network: Network) -> bool:
 def local_partners(network: Network, terminals: Terminals, pattern: Settings, seed: int) -> Ints:
     """Return the partner of each terminal, -1 for terminals that do not send."""
     if pattern.get("map"):
-        return mapped(network, terminals, pattern["map"])
+        return mapped(network, terminals, pattern)
     if pattern.get("random"):
         return random(network, seed)
     if network.partner is None:
@@ -45,10 +45,12 @@ def local_partners(network: Network, terminals: Terminals, pattern: Settings, se
     return network.partner
 
 
-def mapped(network: Network, terminals: Terminals, given: list[int | str]) -> Ints:
-    """Return the partners of a given list, one for every sender."""
-    senders = senders_of(network)
-    named, places = terminals.many(given, "pattern.map")
+def mapped(network: Network, terminals: Terminals, pattern: Settings) -> Ints:
+    """Return the partners of a given list, one for every sender or for each that is named."""
+    senders, chosen = senders_of(network), pattern.get("senders", "all")
+    named, places = terminals.many(pattern["map"], "pattern.map")
+    if len(named) != len(senders) and chosen != "all":
+        senders, _ = terminals.many(chosen, "senders")
     if len(named) != len(senders):
         message = f"the map has {len(named)} targets for {len(senders)} senders"
         raise TrafficError(message, "pattern.map", "give one target per sender, in their order")

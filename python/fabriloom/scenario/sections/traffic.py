@@ -218,7 +218,9 @@ class Local(Section):
 
     kind: Literal["local"]
     share: Annotated[float, Field(ge=0, le=1)] = setting("Share of the packets that go to the partner", 1.0)
-    map: list[Terminal] | None = optional("Partner of each sender, in the order of the senders")
+    map: list[Terminal] | None = optional(
+        "Partner of each terminal that can send, or of each of `senders`, in their order"
+    )
     random: Literal[True] | None = optional("true: random partners, all different")
     seed: Annotated[int, Field(ge=0, lt=2**63)] | None = optional(
         "Seed of the random partners; if not given, the seed of the scenario"
