@@ -62,6 +62,12 @@ def test_sweep_is_cartesian_and_its_loads_can_be_replaced() -> None:
     assert len(other.points) == 2
 
 
+def test_lists_and_words_of_one_setting_are_a_column_of_text(tmp_path: Path) -> None:
+    study = curve(small(sweep={"traffic.senders": ["all", ["0..1"], [2]]}, run={"duration": "10 us"}))
+    assert study.table["traffic.senders"].to_list() == ["all", '["0..1"]', "[2]"]
+    study.to_csv(tmp_path)
+
+
 def test_finished_points_are_not_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = curve(small(), [0.1, 0.2], out=tmp_path)
     kept = sorted((tmp_path / "points").iterdir())

@@ -17,6 +17,7 @@ from ..reading.texts import escaped
 from ..results import Results, shown
 from ..results.figures import figures as figures
 from ..results.figures import in_percent, measured
+from ..results.figures import value_text as value_text
 from .exits import say
 from .house import Curve, Repetition, Saturation, promised, tally
 
@@ -48,14 +49,13 @@ def us(value_ns: float | None) -> str:
 def table(
     head: Sequence[str], rows: Iterable[Sequence[str]], numbers: Sequence[bool], title: str = ""
 ) -> None:
-    """Print a table; ``numbers``: right-aligned columns, which are not wrapped."""
+    """Print a table; ``numbers``: right-aligned columns, not wrapped, as is why runs ended."""
     if title:
         say(title)
     drawn = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name, right in zip(head, numbers, strict=True):
-        drawn.add_column(
-            Text(escaped(name)), justify="right" if right else "left", overflow="fold", no_wrap=right
-        )
+        justify, whole = "right" if right else "left", right or name == "ended"
+        drawn.add_column(Text(escaped(name)), justify=justify, overflow="fold", no_wrap=whole)
     for row in rows:
         drawn.add_row(*(Text(escaped(cell)) for cell in row))
     draw(drawn)
@@ -150,7 +150,7 @@ def points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
         divisor = flits.get("cycle_ns", divisor)
         rows.append(
             {
-                **{path: setting(point.settings.get(path, "-")) for path in varied},
+                **{path: value_text(point.settings.get(path, "-")) for path in varied},
                 "offered MB/s": measured(summary["offered_mbytes_per_s"]),
                 **({"refused MB/s": measured(summary["refused_mbytes_per_s"])} if refused else {}),
                 "accepted MB/s": _believed(
@@ -248,10 +248,6 @@ def _quantity(name: str, mean: float) -> tuple[str, str, float]:
     return SEEDS_SHOWN[name], unit, 1.0
 
 
-def setting(value: Any) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
 def program_points(found: Sequence[Any], varied: Sequence[str], title: str) -> None:
     """Print one row per point of a program: its events, or its messages if it has none."""
     events = any(point.summary["events"]["count"] for point in found)
@@ -268,7 +264,7 @@ def program_points(found: Sequence[Any], varied: Sequence[str], title: str) -> N
         blocked = summary["hosts"]["blocked_share_mean"]
         rows.append(
             [
-                *(setting(point.settings.get(path, "-")) for path in varied),
+                *(value_text(point.settings.get(path, "-")) for path in varied),
                 *(measured(counted[name]) for name in rates),
                 measured(summary["messages"]["mbytes_per_s"]),
                 *(time(divisor, latency[key]) for key in ("mean", "p99")),
@@ -284,7 +280,7 @@ def program_points(found: Sequence[Any], varied: Sequence[str], title: str) -> N
 
 def _counted(found: Sequence[Any], varied: Sequence[str], latencies: Sequence[Mapping[str, Any]]) -> str:
     """Return where the latencies of points begin and end, by what varies first."""
-    names = [setting(point.settings.get(varied[0], "-")) if varied else "" for point in found]
+    names = [value_text(point.settings.get(varied[0], "-")) if varied else "" for point in found]
     return shown.from_and_to(zip(names, latencies, strict=True))
 
 

@@ -60,7 +60,7 @@ def tell(found: Study, place: Path) -> None:
         half, wide = row.get("accepted_mbytes_per_s_ci95"), row.get("latency_ns_mean_ci95")
         cells.append(
             [
-                *(show.setting(row[path]) for path in paths),
+                *(show.value_text(row[path]) for path in paths),
                 measured(row["accepted_mbytes_per_s"], half),
                 show.time(divisor, row["latency_ns_mean"], wide),
                 show.time(divisor, row["latency_ns_p99"]),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping
 from typing import Any
@@ -65,6 +66,6 @@ def settings_text(settings: Mapping[str, Any]) -> str:
 
 def value_text(value: Any) -> str:
     """Format the value of a setting as in a scenario."""
-    if isinstance(value, bool):
-        return str(value).lower()
+    if isinstance(value, bool | list | dict):
+        return json.dumps(value, ensure_ascii=False)
     return f"{value:g}" if isinstance(value, float) else str(value)

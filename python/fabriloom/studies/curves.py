@@ -18,7 +18,7 @@ from ..results.files import Tabled
 from ..scenario import scenario_of
 from ..scenario.schema import Scenario
 from ..topology import Graph
-from .points import Advance, Point, point_row, run_points
+from .points import Advance, Point, of_one_type, point_row, run_points
 from .store import Out, Store
 from .verdict import of_curve, of_events
 
@@ -153,9 +153,11 @@ class Curve(Tabled):
     @cached_property
     def table(self) -> pl.DataFrame:
         """One row per point, see ``results.columns.POINTS``."""
-        return pl.DataFrame(
-            [point_row(point) for point in self.points], infer_schema_length=None, strict=False
-        )
+        rows = [point_row(point) for point in self.points]
+        for path in self.varied:
+            for row, value in zip(rows, of_one_type([row.get(path) for row in rows]), strict=True):
+                row |= {} if value is None else {path: value}
+        return pl.DataFrame(rows, infer_schema_length=None, strict=False)
 
     @property
     def summary(self) -> dict[str, Any]:

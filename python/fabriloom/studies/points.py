@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -58,6 +59,15 @@ def point_row(point: Point) -> dict[str, Any]:
     for part, table in _PARTS.items():
         row |= table.row_of(point.summary) if part in point.summary else {}
     return {**point.settings, **row, **own}
+
+
+def of_one_type(values: list[Any]) -> list[Any]:
+    """Return settings of one type unchanged; tables, lists and mixed types as text."""
+    kinds = {float if type(value) is int else type(value) for value in values if value is not None}
+    if kinds <= {float} or kinds <= {str} or kinds <= {bool}:
+        return values
+    as_they_are = (str, type(None))
+    return [one if isinstance(one, as_they_are) else json.dumps(one, ensure_ascii=False) for one in values]
 
 
 _PARTS = {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +21,7 @@ from .asked import Asked
 from .cluster import Cluster
 from .folder import Folder
 from .plan import Plan
-from .points import Advance
+from .points import Advance, of_one_type
 from .run import Done, Outcome, Team, Threads, run
 from .search import Searched, judged
 from .seeds import SEED
@@ -145,17 +144,9 @@ def _table(plan: Plan, rows: Mapping[int, Mapping[str, Any]]) -> pl.DataFrame:
     """Return the table of points; building it by columns takes a tenth of the time."""
     names = dict.fromkeys(name for cells in rows.values() for name in cells)
     settings = [plan.settings(number) for number in rows]
-    columns = {path: _plain([one[path] for one in settings]) for path in plan.varied}
+    columns = {path: of_one_type([one[path] for one in settings]) for path in plan.varied}
     columns |= {name: [cells.get(name) for cells in rows.values()] for name in names if name not in columns}
     return pl.DataFrame(columns, strict=False)
-
-
-def _plain(values: list[Any]) -> list[Any]:
-    """Return settings of one type unchanged; tables, lists and mixed types as text."""
-    kinds = {float if type(value) is int else type(value) for value in values}
-    if kinds <= {float} or kinds <= {str} or kinds <= {bool}:
-        return values
-    return [value if isinstance(value, str) else json.dumps(value, ensure_ascii=False) for value in values]
 
 
 def run_asked(
