@@ -288,6 +288,9 @@ def test_a_platform_of_simgrid(tmp_path: Path) -> None:
     assert found.graph.attributes["delay_ps"].tolist() == [5e7, 5e7, 1e9, 1e9]
     assert found.remarks[0].endswith("left out: <prop> (1)")
     assert "routes of several links (1): cables in a row" in found.remarks[1]
+    for written, rate in {"1.25e8": 1e9, "1KiBps": 8192, "2Mibps": 2 * 2**20}.items():
+        other = read(tmp_path, "simgrid", PLATFORM.replace("1.25E8Bps", written))
+        assert other.graph.attributes["rate_bits_per_s"][0] == rate
 
 
 STAR = """<platform version="4.1"><zone id="z" routing="Full">

@@ -10,14 +10,14 @@ import itertools
 import re
 from collections.abc import Callable, Container, Iterable
 from dataclasses import dataclass, field
-from math import prod
+from math import log, prod
 from typing import NoReturn
 
 from ..topology import GraphError, build
 from ..topology.raw import LARGEST_RATE_BITS_PER_S
 from .common import SCALE, Fabric, Lines
 
-_RATE = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)([kKMGT]?)(Bps|bps)")
+_RATE = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(?:(?:([kKMGT])(i?))?(Bps|bps))?")
 _TIME = re.compile(r"(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)(ps|ns|us|ms|s)?")
 _MOST_HOSTS = 1 << 17
 Numbers = dict[str, float]
@@ -45,7 +45,9 @@ def numbers(
         )
     if time is None:
         lines.fail(line, f'"{given[latency][:40]}" is no time', "write one such as 50us", given[latency])
-    bits_per_s = float(rate[1]) * SCALE[rate[2]] * (8 if rate[3] == "Bps" else 1)
+    scale = SCALE[rate[2] or ""]
+    scale = 2 ** (10 * round(log(scale, 1000))) if rate[3] else scale
+    bits_per_s = float(rate[1]) * scale * (1 if rate[4] == "bps" else 8)  # without a unit: bytes
     return lines.link_numbers(line, bits_per_s, f"{time[1]} {time[2] or 's'}", given[latency])
 
 
