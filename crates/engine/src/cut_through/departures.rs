@@ -48,7 +48,9 @@ impl Network {
             return 0;
         }
         let by = self.now - Time::from(kind.credit_delay);
-        let left = at.crossing.iter().map(|&stay| self.left_by(&self.stays[stay], by)).sum::<i64>();
+        let granted =
+            at.crossing.iter().map(|&stay| &self.stays[stay]).take_while(|stay| stay.out.grant <= by);
+        let left = granted.map(|stay| self.left_by(stay, by)).sum::<i64>();
         let (places, quantum) = (i64::from(kind.input_buffer), i64::from(kind.quantum));
         let returned = (places + at.departed + left) / quantum - places / quantum;
         (at.granted - returned * quantum).max(0) as u64
@@ -144,16 +146,21 @@ impl Network {
     pub(super) fn count_departed(&mut self, lane: u32, by: Time) {
         let at = &mut self.lanes[lane as usize];
         let stays = &mut self.stays;
-        let mut departed = 0;
-        at.crossing.retain(|&stay| {
+        // On a long cable most of them are behind: what was granted later has not left.
+        let granted = at.crossing.partition_point(|&stay| stays[stay].out.grant <= by);
+        let mut kept = 0;
+        for place in 0..granted {
+            let stay = at.crossing[place];
             let (left, length) = (stays[stay].left, stays[stay].length);
             if left <= by {
-                departed += i64::from(length);
+                at.departed += i64::from(length);
                 stays.remove(stay);
+            } else {
+                at.crossing[kept] = stay;
+                kept += 1;
             }
-            left > by
-        });
-        at.departed += departed;
+        }
+        at.crossing.drain(kept..granted);
     }
 
     /// Returns when this many characters of the packets that hold outputs have left an input buffer, as far as is known.
@@ -161,16 +168,20 @@ impl Network {
     fn departure_of_several(&self, lane: u32, missing: i64, by: Time) -> Time {
         let at = &self.lanes[lane as usize];
         let kind = self.kind(at.link);
-        let mut leaving: Vec<&Stay> = at.crossing.iter().map(|&stay| &self.stays[stay]).collect();
-        leaving.sort_unstable_by_key(|stay| stay.left);
-        let mut sum = 0;
-        let enough = leaving.iter().find(|stay| {
-            sum += i64::from(stay.length);
-            sum >= missing
-        });
-        // Where many packets have left whose credit is on a long cable, few of them leave before enough have.
-        let known = enough.map(|stay| stay.left).filter(|&left| left < UNKNOWN);
-        leaving.retain(|stay| known.is_none_or(|end| kind.arrival(stay.start).max(stay.out.grant) <= end));
+        // Where many packets have left whose credit is on a long cable, few of them were granted before enough have.
+        let (mut leaving, mut sum, mut last) = (Vec::<&Stay>::new(), 0, 0);
+        let mut known = None;
+        for stay in at.crossing.iter().map(|&stay| &self.stays[stay]) {
+            if known.is_some_and(|end| stay.out.grant > end) {
+                break;
+            }
+            leaving.push(stay);
+            if known.is_none() && stay.left < UNKNOWN {
+                (sum, last) = (sum + i64::from(stay.length), last.max(stay.left));
+                known = (sum >= missing).then_some(last);
+            }
+        }
+        leaving.retain(|stay| known.is_none_or(|end| kind.arrival(stay.start) <= end));
         let left = |time: Time| leaving.iter().map(|&stay| self.left_by(stay, time)).sum::<i64>();
         if left(by) >= missing {
             return by;

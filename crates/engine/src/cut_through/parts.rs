@@ -120,7 +120,7 @@ pub(super) struct Lane {
 
     /// The queues of the input buffer at its end that are in use.
     pub queues: Vec<Queue>,
-    /// Packets in it that hold an output, and whose credit is not counted in `departed`.
+    /// Packets in it that hold an output, and whose credit is not counted in `departed`, in the order of their grants.
     pub crossing: Vec<u32>,
     /// Characters of packets whose credit has returned.
     pub departed: i64,

@@ -58,11 +58,12 @@ impl Network {
     /// what has happened in the input buffer up to the tick of which the sender knows now.
     pub(super) fn goes_on_at(&mut self, lane: u32) -> Time {
         let delay = Time::from(self.kind(self.lanes[lane as usize].link).credit_delay);
-        let later = self.catch_up(lane, self.now - delay);
+        self.catch_up(lane, self.now - delay);
         let mut level = self.stores[lane as usize].level;
         if !level.pauses {
             return 0;
         }
+        let later = self.changes(lane, UNKNOWN - 1);
         let goes_on = later.iter().find(|&&(_, change)| {
             level.change(change);
             !level.pauses
@@ -70,13 +71,10 @@ impl Network {
         goes_on.map_or(UNKNOWN, |&(time, _)| time + delay)
     }
 
-    /// Takes what has happened in the input buffer of a lane up to a tick, also what has departed for credit; returns the
-    /// later changes that are known.
-    pub(super) fn catch_up(&mut self, lane: u32, known: Time) -> Vec<(Time, i64)> {
-        let mut later = Vec::new();
+    /// Takes what has happened in the input buffer of a lane up to a tick, also what has departed for credit.
+    pub(super) fn catch_up(&mut self, lane: u32, known: Time) {
         if !self.stores.is_empty() {
-            let mut past = self.changes(lane);
-            later = past.split_off(past.partition_point(|&(time, _)| time <= known));
+            let past = self.changes(lane, known);
             let store = &mut self.stores[lane as usize];
             past.iter().for_each(|&(_, change)| store.level.change(change));
             while store.coming.front().is_some_and(|&(time, _)| time <= known) {
@@ -84,22 +82,21 @@ impl Network {
             }
         }
         self.count_departed(lane, known);
-        later
     }
 
     /// Whether the sender of a lane will go on after all that is known to leave.
     pub(super) fn will_go_on(&self, lane: u32) -> bool {
         let mut level = self.stores[lane as usize].level;
-        self.changes(lane).iter().for_each(|&(_, change)| level.change(change));
+        self.changes(lane, UNKNOWN - 1).iter().for_each(|&(_, change)| level.change(change));
         !level.pauses
     }
 
-    /// Returns by how much the input buffer of a lane changes at later ticks, as far as is known, in order.
-    fn changes(&self, lane: u32) -> Vec<(Time, i64)> {
+    /// Returns by how much the input buffer of a lane changes at later ticks up to one, as far as is known, in order.
+    fn changes(&self, lane: u32, until: Time) -> Vec<(Time, i64)> {
         let stays = self.lanes[lane as usize].crossing.iter().map(|&stay| &self.stays[stay]);
-        let leaving = stays.filter(|stay| stay.left < UNKNOWN);
+        let leaving = stays.take_while(|stay| stay.out.grant <= until).filter(|stay| stay.left <= until);
         let leaving = leaving.map(|stay| (stay.left, -i64::from(stay.length)));
-        let coming = self.stores[lane as usize].coming.iter();
+        let coming = self.stores[lane as usize].coming.iter().take_while(|(time, _)| *time <= until);
         let mut all: Vec<_> =
             coming.map(|&(time, length)| (time, i64::from(length))).chain(leaving).collect();
         all.sort_unstable();
@@ -115,8 +112,7 @@ impl Network {
     pub(super) fn most_stored(&self, link: u32, tick: Time) -> u64 {
         let of_lane = |lane: u32| {
             let mut level = self.stores.get(lane as usize)?.level;
-            let changes = self.changes(lane).into_iter().take_while(|(time, _)| *time < tick);
-            changes.for_each(|(_, change)| level.change(change));
+            self.changes(lane, tick - 1).iter().for_each(|&(_, change)| level.change(change));
             Some(level.most as u64)
         };
         self.fabric.lanes_of(link).filter_map(of_lane).max().unwrap_or(0)
