@@ -184,7 +184,7 @@ def classes_of(scenario: Scenario, graph: Graph, technology: Technology | RingTe
     places = _places(scenario, graph, senders)
     found = TrafficClasses(senders, targets, lanes, lanes_of, places, short=short)
     if short and scenario.program is not None:
-        _check_lanes(scenario, graph, _without_lanes(found, np.ones(graph.terminals, bool)))
+        _check_left(scenario, graph, _without_lanes(found, np.ones(graph.terminals, bool)))
     return found
 
 
@@ -291,7 +291,7 @@ def _lanes(scenario: Scenario, lanes: int) -> tuple[list[list[int]], list[int], 
     return sets, [len(sets) - 1 if place < 0 else place for place in places], short
 
 
-def _check_lanes(scenario: Scenario, graph: Graph, pair: tuple[int, int] | None) -> None:
+def _check_left(scenario: Scenario, graph: Graph, pair: tuple[int, int] | None) -> None:
     """Raise ScenarioError for two terminals whose packets have no lane."""
     if pair is None:
         return
@@ -391,9 +391,9 @@ def check_used(scenario: Scenario, graph: Graph, classes: TrafficClasses, demand
     source, target = np.asarray(demand.source, np.int64), np.asarray(demand.target, np.int64)
     number = classes.of(source, target)
     for at in np.flatnonzero(np.isin(number, classes.short))[:1]:
-        _check_lanes(scenario, graph, (int(source[at]), int(target[at])))
+        _check_left(scenario, graph, (int(source[at]), int(target[at])))
     if classes.short:
-        _check_lanes(scenario, graph, _without_lanes(classes, even))
+        _check_left(scenario, graph, _without_lanes(classes, even))
     used = set(number.tolist())
     for place in range(classes.named):
         if place not in used and not _pair(classes.senders[place] & even, classes.targets[place]):

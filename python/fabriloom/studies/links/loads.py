@@ -147,9 +147,12 @@ def full_at(routes: LinkRoutes, loads: Reals, packet: Packet, limits: Limits | N
 def first_hop(compiled: Compiled) -> float:
     """Return the part of their rate that links out of terminals reach at most.
 
-    Load 1 has data in both directions; rates and programs send faster where the opposite one is idle.
+    Load 1 has data in both directions. Rates, programs, and sources that always have a packet waiting send
+    faster where the opposite one is idle.
     """
-    return math.inf if compiled.programs is not None or compiled.scenario.traffic.is_rated() else 1.0
+    traffic = compiled.scenario.traffic
+    loaded = compiled.programs is None and not traffic.is_rated() and traffic.arrivals.kind != "backlog"
+    return 1.0 if loaded else math.inf
 
 
 def flow_control(routes: LinkRoutes, own: Reals, chars: float) -> tuple[float, Reals]:
