@@ -170,6 +170,12 @@ impl Wheel {
         }
     }
 
+    /// Whether the next events are those of a tick, if there are none before.
+    #[inline(always)]
+    pub fn is_next(&self, time: Time) -> bool {
+        self.heads[time as usize % SLOTS] != NONE || self.words == [0; 2] && self.peek_later() == Some(time)
+    }
+
     /// Moves on to the tick that [`Wheel::peek`] returned; [`Wheel::pop`] then returns its events.
     #[inline]
     pub fn go_to(&mut self, time: Time) {

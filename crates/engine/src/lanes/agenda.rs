@@ -66,7 +66,7 @@ impl Agenda {
         self.now = now;
         std::mem::swap(&mut self.crossing, &mut self.soon_crossing);
         std::mem::swap(&mut self.starting, &mut self.soon_starting);
-        if self.wheel.peek() == Some(now) {
+        if self.wheel.is_next(now) {
             self.wheel.go_to(now);
         }
         (self.crossing.len() + self.starting.len()) as u64

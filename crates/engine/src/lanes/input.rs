@@ -233,8 +233,8 @@ impl Network {
         let (now, port) = (self.agenda.now, &mut self.links[to as usize].port);
         if port.entered_at >= now && port.entered != NONE {
             // One that crosses ahead does now.
-            let rivals = std::mem::take(&mut port.nominated);
-            return self.refuse(to, rivals);
+            let (rivals, last) = (std::mem::take(&mut port.nominated), port.entered_at);
+            return self.refuse(to, rivals, last);
         }
         let queue = self.take_queue(to);
         let at = &self.queues[queue as usize];
@@ -260,19 +260,22 @@ impl Network {
         let entered = port.entered.wrapping_sub(first);
         let keeps = self.by_packet && port.enters_amid && rivals >> entered & 1 == 1;
         let chosen = if keeps { entered } else { in_turn(rivals, entered, self.fixed) };
-        self.refuse(to, rivals & !(1 << chosen));
+        self.refuse(to, rivals & !(1 << chosen), self.agenda.now);
         self.lanes[(first + chosen) as usize].holder
     }
 
     /// Lets characters nominated for some lanes of a link, as bits, try again a grain later: in the next tick, the tick
-    /// would matter, which may be as short as any duration asks.
-    fn refuse(&mut self, to: u32, mut lanes: u32) {
-        let again = self.agenda.now + self.fabric.grain_ticks as Time;
+    /// would matter, which may be as short as any duration asks. Where others cross before them up to the tick `last`, those
+    /// that are alone at their input try after that, when grains are ticks: until then they would be refused in each tick.
+    fn refuse(&mut self, to: u32, mut lanes: u32, last: Time) {
+        let (now, grain) = (self.agenda.now, self.fabric.grain_ticks as Time);
         while lanes != 0 {
             let lane = self.lanes[(to * self.fabric.lanes + lanes.trailing_zeros()) as usize].holder;
             let link = &mut self.links[self.queues[lane as usize].link as usize];
-            link.port.free_at = again;
-            self.agenda.wake_port(link, again);
+            link.port.free_at = now + grain;
+            let waits = grain == 1 && link.port.crossing.len() == 1;
+            let refused = if waits { last } else { now };
+            self.agenda.wake_port(link, refused + grain);
             lanes &= lanes - 1;
         }
     }

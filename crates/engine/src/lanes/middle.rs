@@ -6,7 +6,7 @@
 use super::agenda::Agenda;
 use super::link::Link;
 use super::parts::{Lane, Outgoing, Queue};
-use super::state::Network;
+use super::state::{Network, UNKNOWN};
 use super::times::Run;
 use crate::kernel::Time;
 
@@ -253,15 +253,18 @@ impl Network {
         let (output, mut time) = (at.output, time);
         let passes = until > self.agenda.now && self.has_wire(output);
         loop {
-            if !(passes && self.pass(queue, time)) {
+            let has_passed = passes && self.pass(queue, time);
+            if !has_passed {
                 self.cross_run(queue, time, until);
             }
             let Self { lanes, links, queues, .. } = self;
-            let at = &mut queues[queue as usize];
+            let (at, to) = (&mut queues[queue as usize], &lanes[output as usize]);
             let port = &links[at.link as usize].port;
-            let next = at.arrivals.first().max(lanes[output as usize].places.next());
+            let next = at.arrivals.first().max(to.places.next());
             let crosses = next.max(port.free_at).max(at.moved_at);
-            let follows = !port.competes || next <= port.free_at;
+            // With the credit that is known by then it may pass, too.
+            let is_early = has_passed && to.credit.at(1, links[to.link as usize].quantum) == UNKNOWN;
+            let follows = !port.competes || next <= port.free_at && !is_early;
             if !follows || crosses >= until || at.front().left == 1 || crosses >= at.ends_at(port) {
                 at.crosses_at = next;
                 break;

@@ -113,7 +113,7 @@ impl Rules {
         }
         let highest = self.levels.iter().map(|level| level & ready).find(|&bits| bits != 0);
         let mut able = highest.unwrap_or(ready);
-        if !self.shares.is_empty() {
+        if !self.shares.is_empty() && !able.is_power_of_two() {
             let of = |bits: u32| (0..u32::BITS).filter(move |bit| bits >> bit & 1 == 1);
             let most = of(able).map(|lane| self.saved(wire, lane, now)).max();
             able = of(able)
