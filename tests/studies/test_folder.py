@@ -153,7 +153,7 @@ def test_the_command_tells_keeps_and_goes_on(
     assert command("export", place, table).stdout.endswith("points.csv: 24 of 24 points\n")
     assert pl.read_csv(table).shape[0] == 24
     assert "--force" in command("export", place, table).stderr
-    assert "24 points were packed; 1 segments hold 24" in command("pack", place).stdout
+    assert "24 points were packed; 1 segment holds 24" in command("pack", place).stdout
     assert not list((place / "points").iterdir())
     before = table.read_bytes()
     assert command("export", place, table, "--force").exit_code == exits.OK

@@ -175,11 +175,9 @@ def export(
 def pack(call: Call, place: Place) -> None:
     """Combine finished points, one file each, into segments of some thousands."""
     with study_folder.Folder(place, take=True) as folder:
-        packed = folder.pack()
-        say(
-            f"{packed:,} points were packed; {len(folder.segments.stamps):,} segments hold "
-            f"{len(folder.segments.names()):,}"
-        )
+        packed, segments = folder.pack(), len(folder.segments.stamps)
+        hold = "segment holds" if segments == 1 else "segments hold"
+        say(f"{packed:,} points were packed; {segments:,} {hold} {len(folder.segments.names()):,}")
 
 
 @command(group=StudyCommands)
