@@ -258,7 +258,10 @@ def _elsewhere(path: Path, name: str, data: Any, root: type[BaseModel]) -> list[
         return []
     models = _models(_field(_model(path[:-1], data, root), path[len(path) - 1]))
     having = [m for m in models if any(name in (n, f.alias) for n, f in m.model_fields.items())]
-    return [str(tag) for model in having for tag in _tag_values(model)]
+    table = _at(data, path)
+    own = str(table.get("kind", "")).split("-")[0] if isinstance(table, dict) else ""
+    found = [str(tag) for model in having for tag in _tag_values(model)]
+    return sorted(found, key=lambda kind: kind.split("-")[0] != own)  # those of its kind first
 
 
 def _missing(path: Path, name: str, data: dict[str, Any], where: _Where) -> ScenarioError:
