@@ -132,7 +132,7 @@ def test_times_of_operations() -> None:
 def demanded(program: dict[str, Any]) -> tuple[list[tuple[int, int, int, float]], bool]:
     """Return source, target, bytes and number of the messages of a program, and whether these are all."""
     found = programs(program)
-    rows = zip(*(column.tolist() for column in found.demand()), strict=True)
+    rows = zip(*(column.tolist() for column in found.demand), strict=True)
     return [tuple(row) for row in rows], found.is_told
 
 

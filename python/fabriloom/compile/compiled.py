@@ -139,12 +139,12 @@ class Compiled:
         even = int(traffic.to_all(self.arrays).sum()) * (self.graph.terminals - 1)
         return even <= FEW_FLOWS and even + len(self.demand().source) <= FEW_FLOWS
 
-    @property
+    @cached_property
     def mean_packet_bytes(self) -> float:
         """Return the mean payload of a packet in bytes."""
         return self.sources.mean_packet(self.arrays)[0]
 
-    @property
+    @cached_property
     def mean_packet_chars(self) -> float:
         """Return the mean characters before the end of a packet; those of a message's packets count full."""
         return self.sources.mean_packet(self.arrays)[1]

@@ -272,13 +272,13 @@ class Messages:
 
     def busiest(self, arrays: Arrays) -> float:
         """Return the packets of the terminal that sends most of them, at least 1."""
-        source, _, size, count = self.programs.demand()
+        source, _, size, count = self.programs.demand
         _, number = self._packets(arrays, size)
         return float(np.bincount(source, weights=number.sum(axis=0) * count).max(initial=0.0)) or 1.0
 
     def demand(self, arrays: Arrays) -> traffic.Demand:
         """Return how many packets each pair of terminals exchanges, as far as targets are known."""
-        source, target, size, count = self.programs.demand()
+        source, target, size, count = self.programs.demand
         number, chars = self._cut(arrays, size)
         payload = traffic.Payload(size / number.sum(axis=0), chars / number.sum(axis=0))
         packets = number.sum(axis=0) * count / self.busiest(arrays)
@@ -287,7 +287,7 @@ class Messages:
 
     def by_packets(self, arrays: Arrays) -> traffic.Demand:
         """Return the same with full and last packets apart; their characters are those that are sent."""
-        source, target, size, count = self.programs.demand()
+        source, target, size, count = self.programs.demand
         payload, number = self._packets(arrays, size)
         packets, sent = (number * count).ravel() / self.busiest(arrays), self._filled(payload).ravel()
         some, source, target = packets > 0, np.tile(source, 2), np.tile(target, 2)
@@ -297,7 +297,7 @@ class Messages:
 
     def mean_packet(self, arrays: Arrays) -> tuple[float, float]:
         """Return the mean payload of packets of messages, in bytes and in characters, which count full."""
-        _, _, size, count = self.programs.demand()
+        _, _, size, count = self.programs.demand
         if not len(size):
             usual = int(arrays["message_packet_bytes"])
             return float(usual), self.routes.technology.payload_chars(usual)
@@ -312,7 +312,7 @@ class Messages:
         own sends, in one stream, holds these back.
         """
         found, names = self.programs, len(self.programs.terminal_names)
-        source, target, size, count = found.demand()
+        source, target, size, count = found.demand
         came, taken, sent = (
             np.bincount(target, count, names),
             found.taken(),
@@ -334,7 +334,7 @@ class Messages:
 
         Infinite where nothing is sent or taken.
         """
-        source, target, size, count = self.programs.demand()
+        source, target, size, count = self.programs.demand
         busy_ps, wire_ps = self.busy_ps(arrays), self._wire_ps(arrays, size) * count
         sends, takes = (host.part(wire_ps, ends, busy_ps) for ends in (source, target))
         return sends, takes if self.programs.ends else np.full(len(busy_ps), np.inf)
@@ -344,7 +344,7 @@ class Messages:
 
         Infinite where none holds it. ``latency_ps``: what packets take through an otherwise empty network.
         """
-        source, target, size, count = self.programs.demand()
+        source, target, size, count = self.programs.demand
         names, protocol = len(self.programs.terminal_names), self.protocol
         pairs, pair = np.unique(source * names + target, return_inverse=True)
         one_each = self.routes.graph.several is None
@@ -375,7 +375,7 @@ class Messages:
 
     def lengths(self, arrays: Arrays) -> tuple[np.ndarray, np.ndarray]:
         """Return the payloads of packets in bytes, and which part of all packets has each."""
-        _, _, size, count = self.programs.demand()
+        _, _, size, count = self.programs.demand
         if not len(size):
             return np.array([int(arrays["message_packet_bytes"])]), np.ones(1)
         payload, number = self._packets(arrays, size)

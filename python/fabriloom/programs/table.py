@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -166,6 +167,7 @@ class Programs:
                 found[name] = column.astype(np.uint32, copy=False)
         return found
 
+    @cached_property
     def demand(self) -> tuple[op.Ints, op.Ints, op.Ints, np.ndarray]:
         """Return source, target, bytes and number of messages.
 
