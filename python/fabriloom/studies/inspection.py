@@ -91,12 +91,13 @@ def _network(compiled: Compiled) -> dict[str, Any]:
 def use_of_links(compiled: Compiled) -> tuple[NDArray[np.float64], str]:
     """Return the utilisation of each link, in the order of the graph, and for what traffic in words.
 
-    It is that of the given rates; otherwise that of the load at which the first link, bus or memory is full.
+    It is that of the given rates; otherwise that of the load at which the first part carries no more: a link,
+    bus, memory or host.
     """
     busy = demanded.busy(compiled)
     if busy is None:
         use = inspection_of(compiled).fullness()
-        return use, " at the load at which the first part of the network is full"
+        return use, " at the load at which the first part of the network carries no more"
     return np.array([busy.get(name, 0.0) for name in compiled.graph.link_names]), " at the given rates"
 
 

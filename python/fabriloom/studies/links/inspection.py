@@ -207,9 +207,10 @@ class LinkInspection:
         return routing.most_units(routes.graph, routes.table, pairs, even, capacity)
 
     def fullness(self) -> Reals:
-        """Return the utilisation of each link at the load at which the first one is full."""
-        found = self._full_at(self._loads(self._demand()))
-        return found.min() / found if np.isfinite(found).any() else np.zeros(len(found))
+        """Return the utilisation of each link at the load at which the first one carries no more."""
+        loads = self._loads(self._demand())
+        found, most = self._full_at(loads), self._full_at(loads, self._limits()).min()
+        return np.minimum(most / found, 1) if np.isfinite(most) else np.zeros(len(found))
 
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link that headers, payload and ends of packets require, and frames."""
