@@ -313,11 +313,8 @@ class Messages:
         """
         found, names = self.programs, len(self.programs.terminal_names)
         source, target, size, count = found.demand
-        came, taken, sent = (
-            np.bincount(target, count, names),
-            found.taken(),
-            np.bincount(source, count, names),
-        )
+        sent, came = (np.bincount(end, count, names) for end in (source, target))
+        taken = found.taken()
         part = np.minimum(np.divide(taken, came, out=np.zeros(names), where=came > 0), 1.0)
         if not found.ends:
             part = np.where((found.streams > 1) | (sent == 0), 0.0, part)

@@ -33,7 +33,7 @@ def zero_load_latency(inspection: Any, length_bytes: int | None = None) -> dict[
     its rule of choice can take, and its value is their mean. Where packets go over switches that they draw, a
     pair has further ones, up to 1024 in all.
     """
-    compiled = _alone(inspection.compiled)
+    compiled = alone(inspection.compiled)
     graph, arrays = compiled.graph, compiled.arrays
     unknown = {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
     if graph.terminals < 2:
@@ -64,15 +64,15 @@ def of_pairs_ps(
 ) -> np.ndarray:
     """Return the network latency of a packet of each pair that meets no other, in ps.
 
-    ``apart``: ticks within which any of them has arrived.
+    ``compiled``: as :func:`alone` returns it; ``apart``: ticks within which any of them has arrived.
     """
-    compiled, order = _alone(compiled), np.lexsort((target, source))
+    order = np.lexsort((target, source))
     found, length = np.empty(len(order)), np.full(len(order), length_bytes)
     found[order], _ = _run(compiled.arrays, source[order], target[order], length, apart)
     return found * float(compiled.tick_ps)
 
 
-def _alone(compiled: Compiled) -> Compiled:
+def alone(compiled: Compiled) -> Compiled:
     """Return the network as a packet finds it while none comes the other way."""
     if compiled.technology.flow_control != "matched":
         return compiled

@@ -25,7 +25,7 @@ from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS
 from ...traffic import given_lengths
 from ..port_loads import spread_evenly
-from ..zero_load import of_pairs_ps
+from ..zero_load import alone, of_pairs_ps
 from .loads import Limits
 from .loads import rates as rates_of
 
@@ -69,18 +69,20 @@ class Capacity:
         return f"{self.limited_by}, {wire}: {_NEED[self.limited_by]}"
 
 
-def capacity(compiled: Compiled) -> Capacity:
-    """Return what packets of the scenario's lengths reach on the path with the longest cable, one by one."""
+def capacity(compiled: Compiled, of_windows: NDArray[np.float64]) -> Capacity:
+    """Return what packets of the scenario's lengths reach on the path with the longest cable, one by one.
+
+    ``of_windows``: see :func:`windows`.
+    """
     assert isinstance(compiled.routes, LinkRoutes)
     share, limited_by = _of_path(compiled, _longest(compiled))
-    fastest = float(rates_of(compiled.routes).max())
-    # Those of the terminal that is least of a limit.
-    of_programs = {
-        name: float(sends[np.isfinite(sends)].max(initial=0.0)) / fastest
-        for name, sends in (("host", _hosts(compiled)[0]), ("window", _windows(compiled)))
-    }
-    own, name = min(((one or np.inf, name) for name, one in of_programs.items()))
-    return Capacity(own, name) if own < share * (1 - _WORTH) else Capacity(share, limited_by)
+    found, fastest = Capacity(share, limited_by), float(rates_of(compiled.routes).max())
+    for name, sends in (("host", _hosts(compiled)[0]), ("window", of_windows)):
+        # That of the terminal that is least of a limit.
+        own = float(sends[np.isfinite(sends)].max(initial=0.0)) / fastest
+        if 0 < own < min(found.share, share * (1 - _WORTH)):
+            found = Capacity(own, name)
+    return found
 
 
 def _hosts(compiled: Compiled) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -91,13 +93,16 @@ def _hosts(compiled: Compiled) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return sends, takes
 
 
-def _windows(compiled: Compiled) -> NDArray[np.float64]:
-    """Return, per terminal, the part of the technology's rate that its windows let it send at most."""
-    drawn = len(compiled.arrays["via_switch"]) > 0
-    if isinstance(compiled.sources, Packets) or drawn:
+def windows(compiled: Compiled) -> NDArray[np.float64]:
+    """Return, per terminal, the part of the technology's rate that its windows let it send at most; empty
+    without programs, or if that is not known. Packets are sent between all pairs, so ask once.
+    """
+    assert isinstance(compiled.routes, LinkRoutes)
+    drawn, clocks = len(compiled.arrays["via_switch"]) > 0, compiled.routes.network.clocks.technologies
+    if isinstance(compiled.sources, Packets) or drawn or len(clocks) != 1:
         return np.zeros(0)
     longest = compiled.technology.payload_chars(int(compiled.arrays["message_packet_bytes"]))
-    latency_ps = partial(of_pairs_ps, compiled, apart_ticks(compiled, longest))
+    latency_ps = partial(of_pairs_ps, alone(compiled), apart_ticks(compiled, longest))
     return compiled.sources.of_windows(compiled.arrays, latency_ps)
 
 
@@ -128,7 +133,7 @@ def _is_long(compiled: Compiled) -> bool:
     return compiled.mean_packet_chars > _MOST_CHARS
 
 
-def limits(compiled: Compiled, most: float) -> Limits:
+def limits(compiled: Compiled, most: float, of_windows: NDArray[np.float64]) -> Limits:
     """Return the part of its rate that each link reaches, whatever the targets of packets; infinite where
     the wire alone limits them.
 
@@ -141,13 +146,11 @@ def limits(compiled: Compiled, most: float) -> Limits:
     out = np.asarray(graph.terminal_out_links)
     found[out] = most
     own = slice(None) if graph.several is None else graph.several.terminal
-    hosts, alike = _hosts(compiled), len(routes.network.clocks.technologies) == 1
-    windows = _windows(compiled) if alike else np.zeros(0)
     into = np.asarray(graph.terminal_in_links)
-    for links, limit in zip((out, into, out), (*hosts, windows), strict=True):
+    for links, limit in zip((out, into, out), (*_hosts(compiled), of_windows), strict=True):
         if len(limit):
             found[links] = np.minimum(found[links], limit[own] / rates_of(routes)[links])
-    if not alike:
+    if len(routes.network.clocks.technologies) != 1:
         return Limits(found, packets)
     for own, links in _cables(routes):
         carried = _of_any_length(compiled, own)

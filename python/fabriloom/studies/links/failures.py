@@ -26,7 +26,7 @@ from ...routing.table import MOST_ENTRIES, NONE
 from ...topology import Graph
 from ..left import CUT_OFF, LOSSY, Left, left, share_of
 from ..port_loads import Bools, Ints, Reals, port_shares
-from .capacity import limits
+from .capacity import limits, windows
 from .loads import channel_load, first_hop, full_at
 
 
@@ -48,7 +48,7 @@ class LinkWays:
             raise compiled.scenario.error(message, ("topology",), "leave out --fault, or take fewer switches")
         self.compiled, self.routes, self.graph = compiled, routes, compiled.graph
         self.packet = compiled.mean_packet_bytes, compiled.mean_packet_chars
-        self.limits = limits(compiled, first_hop(compiled))
+        self.limits = limits(compiled, first_hop(compiled), windows(compiled))
         self.demand = compiled.demand().by_length(int(compiled.arrays["header_chars"]) + 1)
         """What fills links."""
         self.sent = self.demand.sent()
