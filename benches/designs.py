@@ -17,7 +17,7 @@ from fabriloom.results.figures import figures
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "background" / "papers-as-requirements.md"
-MOST = 7
+MOST = 6
 NAMES = ("macrame-random", "macrame-neighbours", "scinet", "gpmimd-level-3")
 
 
