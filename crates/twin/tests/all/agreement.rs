@@ -390,6 +390,32 @@ fn programs_beside_sources_agree() {
     assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
 }
 
+/// The same on rings, some with faults.
+#[test]
+fn programs_beside_sources_on_rings_agree() {
+    let (mut seen, mut both) = (Seen::default(), 0);
+    for seed in seeds("programs beside sources on rings", 0..200) {
+        let mut fabric = random_rings(seed);
+        store(&mut fabric, seed);
+        if fabric.terminals < 2 {
+            continue;
+        }
+        if seed % 3 == 0 {
+            fabric = with_ports(&fabric, seed);
+        }
+        fabric = random_programs_beside(&fabric, seed);
+        both += u32::from(fabric.has_sources_beside());
+        let until = ring_time_for(&fabric, 40);
+        if seed % 5 == 3 {
+            fabric = with_ring_faults(&fabric, seed, until);
+            fabric.ring_timeout_ticks = fabric.ring_timeout_ticks.max(400);
+        }
+        seen.compare(seed, &fabric, until);
+    }
+    assert!(both > 60 && seen.messages > 1_000 && seen.received > 500, "{both}, {seen:?}");
+    assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
+}
+
 /// A link that reaches its last packet without credit, before anything of this packet has arrived to be sent.
 #[test]
 fn links_without_credit_agree() {
