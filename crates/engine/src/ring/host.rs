@@ -46,22 +46,23 @@ impl Hosts {
     }
 }
 
-/// Returns the payload of a packet with this part of a message: the next legal one.
-#[inline]
-fn rounded(bytes: u32) -> u32 {
-    PAYLOADS.into_iter().find(|&payload| payload >= bytes).unwrap_or(bytes)
-}
-
 impl Rings {
-    /// Returns the transaction of a packet, and its payload. Only parts of messages are rounded to a legal one.
+    /// Returns the payload of a packet with this part of a message: the next legal one.
+    #[inline]
+    fn padded(&self, bytes: u32) -> u32 {
+        let legal = PAYLOADS.into_iter().filter(|_| self.fabric.ring_any_payload == 0);
+        legal.filter(|&payload| payload >= bytes).min().unwrap_or(bytes)
+    }
+
+    /// Returns the transaction of a packet, and its payload. Only parts of messages are padded.
     #[inline]
     pub(super) fn asks_for(&self, terminal: u32, packet: &Packet) -> (u8, u32) {
         let own = self.fabric.terminal_transaction[terminal as usize];
         match mark::kind(packet.mark) {
             _ if !self.hosts.told => (own, packet.length),
             mark::SOURCE => (own, packet.length),
-            mark::READ => (transaction::READ, rounded(packet.length)),
-            _ => (own, rounded(packet.length)),
+            mark::READ => (transaction::READ, self.padded(packet.length)),
+            _ => (own, self.padded(packet.length)),
         }
     }
 

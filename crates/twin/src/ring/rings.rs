@@ -199,11 +199,12 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// Returns the bytes read or written by a transaction. Parts of messages are padded to a legal size.
+    /// Returns the bytes read or written by a transaction. Parts of messages may be padded to a legal size.
     pub(crate) fn data_bytes(&self, sent: Sent) -> u32 {
         let length = self.transactions[sent.transaction].packet.length;
         match (self.transaction_kind(sent), length) {
             (transaction::LOCK, _) => LOCK_BYTES,
+            _ if self.fabric.ring_any_payload == 1 => length,
             _ if matches!(self.kind_of(sent.transaction), None | Some(mark::SOURCE)) => length,
             (_, ..=16) => 16,
             (_, ..=64) => 64,

@@ -17,7 +17,7 @@ use crate::scenarios::programs::{
     with_shapers,
 };
 use crate::scenarios::random::{random_fabric, random_stops, time_for};
-use crate::scenarios::rings::{random_rings, ring_time_for};
+use crate::scenarios::rings::{random_rings, ring_time_for, with_other_rings};
 use crate::scenarios::seeds::seeds;
 use fabriloom_engine::fabric::{Fabric, acknowledge, arrival};
 use fabriloom_engine::kernel::Time;
@@ -402,6 +402,9 @@ fn programs_beside_sources_on_rings_agree() {
         }
         if seed % 3 == 0 {
             fabric = with_ports(&fabric, seed);
+        }
+        if seed % 4 == 1 {
+            (fabric, fabric.ring_any_payload) = (with_other_rings(&fabric, seed), 1);
         }
         fabric = random_programs_beside(&fabric, seed);
         both += u32::from(fabric.has_sources_beside());
