@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import polars as pl
 import pytest
 from fabriloom import Results, Scenario, run
 from fabriloom.programs import Programs
@@ -81,7 +82,7 @@ def test_a_program_waits_behind_the_packet_of_a_source() -> None:
 
 def test_they_take_turns() -> None:
     """Both have ten packets at once: a terminal's link carries them one after the other from each."""
-    flow = {**FLOWS[1], "packets": 10, "period": "10 ms"}
+    flow = {**FLOWS[1], "packets": 10, "period": "10 ms", "phase": "0 us"}
     program = operations(t4=["send t.6 640 B"], t6=["receive t.4"])
     sections = {"protocol": {"preset": "raw", "packet": "64 B"}, "output": {"trace": True}}
     found = run(beside(program, traffic={"pattern": {"kind": "flows", "flows": [flow]}}, **sections))
@@ -109,6 +110,43 @@ def test_they_take_turns_at_each_of_two_ports() -> None:
     assert first["target"].to_list() == ["t.6", "t.5"] * 6
     second = sent.filter(sent["target"] == "t.7")
     assert second["started_ns"].to_list() == first["started_ns"].to_list()[:6]
+
+
+def test_they_take_turns_on_a_ring() -> None:
+    """With one transaction at a time a port begins to be free for one packet after the other."""
+    flow = {"source": 0, "target": 1, "length": "64 B", "packets": 10, "period": "10 ms", "phase": "0 us"}
+    program = operations(t0=["send t2 640 B"], t2=["receive t0"])
+    sections = {"protocol": {"preset": "raw", "packet": "64 B"}, "output": {"trace": True}}
+    found = run(
+        beside(
+            program,
+            topology={"kind": "sci-ring", "terminals": 4},
+            technology={"preset": "sci-1000", "transactions": 1},
+            traffic={"pattern": {"kind": "flows", "flows": [flow]}},
+            **sections,
+        )
+    )
+    sent = found.trace.sort("started_ns")
+    assert sent["target"].to_list()[:20] == ["t2", "t1"] * 10
+
+
+def test_packets_of_a_source_on_a_ring_do_not_use_the_bus_of_the_host() -> None:
+    """A bus of 10 us a packet delays messages alone."""
+    flow = {"source": 3, "target": 2, "length": "64 B", "packets": 1, "period": "10 ms", "phase": "0 us"}
+    program = operations(t0=["send t2 64 B"], t2=["receive t0"])
+    found = run(
+        beside(
+            program,
+            topology={"kind": "sci-ring", "terminals": 4},
+            traffic={"pattern": {"kind": "flows", "flows": [flow]}},
+            protocol={"preset": "raw", "packet": "64 B", "bus_packet_time": "10 us"},
+            output={"trace": True},
+        )
+    )
+    took = found.trace.with_columns(took=pl.col("delivered_ns") - pl.col("created_ns"))
+    by_source = dict(took.select("source", "took").iter_rows())
+    assert by_source["t0"] > 20_000
+    assert by_source["t3"] < 2_000
 
 
 def test_the_traffic_ends_with_the_programs() -> None:

@@ -196,3 +196,14 @@ def test_a_curve_says_up_to_which_rate_events_are_built() -> None:
         .verdicts[""]
         .startswith("Keeps up with 1,000,000 events a second, the most that was tried")
     )
+
+
+def test_the_last_packet_on_rings_is_padded_to_the_next_payload() -> None:
+    """272 B are 256 and 16 B on SCI; other rings carry any payload, and programs run on them as well."""
+    program = {"kind": "fixed-pairs", "size": "272 B", "rounds": 200}
+    for preset in ("sci-1000", "rpr-10g"):
+        sections: dict[str, Any] = {"protocol": {"preset": "raw", "packet": "256 B"}}
+        sections |= {"topology": {"kind": "sci-ring", "terminals": 4}, "technology": {"preset": preset}}
+        found = inspect(scenario(program, **sections))["channel_load"]
+        carried = results(program, **sections).summary["messages"]["mbytes_per_s"]
+        assert 0.8 < carried / found["accepted_mbytes_per_s_bound"] <= 1, preset

@@ -310,7 +310,7 @@ def streams(seed: int) -> Table:
 
 
 def rings(seed: int) -> Table:
-    """A network of rings with traffic."""
+    """A network of rings with traffic or, one time in five, a program."""
     dice = Random(seed)
     topology = dice.choice(
         [
@@ -345,7 +345,16 @@ def rings(seed: int) -> Table:
     }
     if traffic["arrivals"] != "backlog":
         traffic["load"] = round(dice.uniform(0.05, 1), 3)
-    return {"seed": seed, "topology": topology, "technology": technology, "traffic": traffic}
+    found: Table = {"seed": seed, "topology": topology, "technology": technology, "traffic": traffic}
+    dice = Random(f"program {seed}")
+    if dice.random() >= 0.2:
+        return found
+    del found["traffic"]
+    load = {"arrivals": dice.choice(["poisson", "constant", "together"]), "load": traffic.get("load", 0.3)}
+    beside = {"traffic": {"pattern": "uniform", "length": traffic["length"], **load}}
+    found |= _program(dice) | _some(dice, 0.5, beside)
+    found["protocol"] |= {"packet": "64 B", **_some(dice, 0.5, {"transaction": "dmove"})}
+    return found
 
 
 def compare(written: Table) -> simulate.Comparison | None:

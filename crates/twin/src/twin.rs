@@ -6,6 +6,7 @@ use fabriloom_engine::kernel::random::{Family, Stream, streams};
 use fabriloom_engine::terminal::program::mark;
 use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources, Ways};
 
+use crate::beside::{Beside, Turns};
 use crate::congestion::Congestion;
 use crate::event::{Agenda, What};
 use crate::parts::{Character, Group, Head, Kind, Lane, Link, Place, Register, Worm};
@@ -36,17 +37,15 @@ pub struct Twin<'a> {
     pub(crate) sources: Sources,
     pub(crate) congestion: Congestion,
     /// The terminal of each port.
-    ways: Ways,
+    pub(crate) ways: Ways,
     /// The ports of terminals, for the packets of sources with several, or beside programs.
     pub(crate) ports: Option<Ports>,
     /// Ports that request packets, beside programs.
     pub(crate) asking: Vec<u32>,
     /// The programs that drive the terminals, if any.
     pub(crate) programs: Option<Programs>,
-    /// Per port: whether the program sent the last packet, so that a source beside it is first.
-    pub(crate) yields: Vec<bool>,
-    /// Whether sources beside programs have ended with them.
-    pub(crate) sources_ended: bool,
+    /// Whose turn it is, of programs and the sources beside them.
+    pub(crate) turns: Turns,
     /// The latest scheduled turn of the programs.
     turn: Time,
     /// Per terminal: the packet that its source has handed out and that is not dispatched yet.
@@ -99,8 +98,7 @@ impl<'a> Twin<'a> {
             ports: (fabric.has_ports() || fabric.has_sources_beside()).then(|| Ports::new(fabric)),
             asking: Vec::new(),
             programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
-            yields: vec![false; fabric.ports() as usize],
-            sources_ended: false,
+            turns: Turns::new(fabric),
             turn: -1,
             given: vec![None; fabric.terminals as usize],
             deliveries: Vec::new(),
@@ -251,11 +249,13 @@ impl<'a> Twin<'a> {
 
     /// Reports arrivals to the programs, and sends their packets.
     fn let_programs_go_on(&mut self) {
-        self.divide_requests();
+        let mut asking = std::mem::take(&mut self.asking);
+        asking.sort_unstable();
+        self.divide_requests(&mut asking);
         let Some(mut programs) = self.programs.take() else { return };
+        asking.into_iter().for_each(|port| programs.link_free(port));
         programs.turn(self.now, &mut |port, packet| {
-            self.yields[port as usize] = true;
-            self.ports.iter_mut().for_each(|ports| ports.took(port, false));
+            self.program_sent(port, false);
             self.put_on_link(port, *packet);
             false
         });

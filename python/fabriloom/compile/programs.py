@@ -380,10 +380,9 @@ class Messages:
         return self._filled(payload).ravel(), share / share.sum()
 
     def _filled(self, payload: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the payloads of full and last packets; where only some are legal the last is filled up."""
-        packet, last = payload
-        legal = bool(self.routes.technology.legal_payloads_bytes)
-        return np.array([packet, np.where((last > 0) & legal, packet, last)])
+        """Return the payloads of full and last packets; where only some are legal, filled up to the next."""
+        legal = np.array(self.routes.technology.legal_payloads_bytes)
+        return legal[np.searchsorted(legal, payload)] if len(legal) else payload
 
     def _cut(self, arrays: Arrays, size: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the full and the last packets of messages, and the characters of all packets of each.
@@ -434,13 +433,16 @@ def protocol_of(scenario: Scenario) -> dict[str, Any]:
         if scenario.protocol is None:
             raise
         raise scenario.located(error, "protocol") from error
-    if found["acknowledge"] == "response" and not scenario.network_kind.transactions:
-        kind = scenario.topology.kind
-        written = scenario.protocol is not None and scenario.protocol.acknowledge is not None
-        name, of = ("acknowledge", "") if written else ("preset", f' of "{found["preset"]}"')
-        message = f'acknowledge = "response"{of} is for networks of rings, not for a {kind}'
-        hint = 'write acknowledge = "packet" or "none"'
-        raise scenario.error(message, ("protocol", name), hint)
+    of_rings, kind = scenario.network_kind.transactions, scenario.topology.kind
+    for name, value, refused, others, hint in (
+        ("acknowledge", "response", not of_rings, "rings", 'write acknowledge = "packet" or "none"'),
+        ("acknowledge_from", "head", of_rings, "links", 'write acknowledge_from = "end"'),
+    ):
+        if refused and found[name] == value:
+            written = scenario.protocol is not None and getattr(scenario.protocol, name) is not None
+            where, of = (name, "") if written else ("preset", f' of "{found["preset"]}"')
+            message = f'{name} = "{value}"{of} is for networks of {others}, not for a {kind}'
+            raise scenario.error(message, ("protocol", where), hint)
     return {**found, "by_size": _rows(scenario)}
 
 

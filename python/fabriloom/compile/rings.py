@@ -288,10 +288,7 @@ class RingRoutes:
         """Accept every scenario."""
 
     def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:
-        """Raise ScenarioError if lost messages are sent again, or cut to payloads that rings do not have."""
-        if self.technology.payloads != "sci":
-            message = "messages of programs are cut to the payloads of SCI"
-            raise scenario.error(message, ("technology", "payloads"), 'write payloads = "sci"')
+        """Raise ScenarioError if the protocol sends lost packets again."""
         if protocol["resend_after_ps"]:
             message = "packets are sent again by their protocol in networks of links only"
             hint = (
@@ -344,6 +341,7 @@ def _protocol(tech: RingTechnology, tick: Ps) -> Arrays:
     return {
         "ring_symbol_bytes": tech.symbol_bytes,
         "ring_when_full": number("when_full", tech.when_full),
+        "ring_any_payload": int(tech.payloads == "any"),
         "ring_slot_symbols": tech.slot_bytes // tech.symbol_bytes,
         "ring_token_symbols": tech.token_symbols,
         "ring_token_packets": tech.token_packets,

@@ -105,11 +105,12 @@ def _program(scenario: Scenario) -> None:
 
 
 def _beside(scenario: Scenario) -> None:
-    """Check that traffic beside a program has sources that wait for nothing, on links of their own."""
+    """Check that traffic beside a program has sources that wait for nothing, and its transactions."""
     traffic, path = scenario.traffic, ("traffic",)
-    if not scenario.network_kind.cables:
-        message = "traffic beside a program is for networks of links, not of rings"
-        raise scenario.error(message, path, "remove one of the two sections", key=True)
+    if traffic.transaction not in (None, scenario.transaction):
+        message = f'beside a program, packets are of its transaction, "{scenario.transaction}"'
+        hint = "remove it, or write the same as protocol.transaction, nwrite or dmove"
+        raise scenario.error(message, ("traffic", "transaction"), hint)
     if not (traffic.is_open() or traffic.needs_load()):
         message = "beside a program, traffic is made at given times: it waits for nothing"
         raise scenario.error(message, path, "give a load, a rate or flows, or remove [program]", key=True)

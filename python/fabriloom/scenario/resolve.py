@@ -153,13 +153,15 @@ def _kind_first(table: dict[str, Any]) -> dict[str, Any]:
 
 def fill_traffic(values: dict[str, Any], scenario: Scenario) -> None:
     """Fill in settings that depend on the network, and the default load where one is needed."""
-    senders, transaction = values.pop("senders"), values.pop("transaction", "nwrite")
+    senders = values.pop("senders")
+    values.pop("transaction", None)
     own_times = scenario.traffic.is_open() or scenario.traffic.pattern.kind == "descriptors"
     by_load = scenario.traffic.needs_load() or not own_times
-    values.setdefault("source_queue", "none" if scenario.network_kind.transactions and by_load else 0)
+    refuses = scenario.network_kind.transactions and by_load and scenario.program is None
+    values.setdefault("source_queue", "none" if refuses else 0)
     values["senders"] = senders
     if scenario.network_kind.transactions:
-        values["transaction"] = transaction
+        values["transaction"] = scenario.transaction
     if scenario.traffic.needs_load():
         values.setdefault("load", DEFAULT_LOAD)
     else:

@@ -121,6 +121,8 @@ with_programs! {
         ring_send_idle_bytes: u32,
         /// Bytes of the idle symbols behind an echo.
         ring_echo_idle_bytes: u32,
+        /// 1: parts of messages have any payload; 0: they are padded to the next of 16, 64 and 256 bytes.
+        ring_any_payload: u8,
         /// What happens to a packet for which there is no place, one of [`when_full`].
         ring_when_full: u8,
         /// Symbols of a slot, which holds one unit of any length and is empty or full at all stations; 0: no slots.

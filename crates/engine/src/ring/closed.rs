@@ -83,8 +83,7 @@ impl Rings {
         if closed {
             self.closed.discarded[self.fabric.terminal_out_link[terminal as usize] as usize] += 1;
             self.lost += 1;
-            let of_flow = self.faults.lost_of_flows.get_mut(packet.mark as usize);
-            of_flow.into_iter().for_each(|count| *count += 1);
+            self.lose_of_flow(packet.mark);
         }
         closed
     }

@@ -46,21 +46,23 @@ impl Hosts {
     }
 }
 
-/// Returns the payload of a packet with this part of a message: the next legal one.
-#[inline]
-fn rounded(bytes: u32) -> u32 {
-    PAYLOADS.into_iter().find(|&payload| payload >= bytes).unwrap_or(bytes)
-}
-
 impl Rings {
-    /// Returns the transaction of a packet, and its payload.
+    /// Returns the payload of a packet with this part of a message: the next legal one.
+    #[inline]
+    fn padded(&self, bytes: u32) -> u32 {
+        let legal = PAYLOADS.into_iter().filter(|_| self.fabric.ring_any_payload == 0);
+        legal.filter(|&payload| payload >= bytes).min().unwrap_or(bytes)
+    }
+
+    /// Returns the transaction of a packet, and its payload. Only parts of messages are padded.
     #[inline]
     pub(super) fn asks_for(&self, terminal: u32, packet: &Packet) -> (u8, u32) {
         let own = self.fabric.terminal_transaction[terminal as usize];
         match mark::kind(packet.mark) {
             _ if !self.hosts.told => (own, packet.length),
-            mark::READ => (transaction::READ, rounded(packet.length)),
-            _ => (own, rounded(packet.length)),
+            mark::SOURCE => (own, packet.length),
+            mark::READ => (transaction::READ, self.padded(packet.length)),
+            _ => (own, self.padded(packet.length)),
         }
     }
 
@@ -90,13 +92,18 @@ impl Rings {
         let mark = self.transactions[transaction].mark;
         if self.hosts.told {
             self.hosts.lost.push(mark);
-        } else if let Some(lost) = self.faults.lost_of_flows.get_mut(mark as usize) {
-            *lost += 1;
         }
+        self.lose_of_flow(mark);
+    }
+
+    /// Counts a packet of a source that never arrives at its flow, if it has one.
+    pub(super) fn lose_of_flow(&mut self, mark: u32) {
+        let row = if self.hosts.told { mark::row(mark) } else { mark };
+        self.faults.lost_of_flows.get_mut(row as usize).into_iter().for_each(|count| *count += 1);
     }
 
     /// Whether a packet that is ready for the user of a terminal crosses the host's bus before service.
-    /// Acknowledgements do not.
+    /// Acknowledgements and packets of sources do not.
     #[inline]
     pub(super) fn goes_over_bus(&mut self, station: u32, held: u32) -> bool {
         if !self.hosts.has_bus {
@@ -106,7 +113,7 @@ impl Rings {
             self.stations[station as usize].link.terminal(),
             &self.transactions[self.entries[held].transaction],
         );
-        let goes = mark::kind(transaction.mark) != mark::ACK;
+        let goes = !matches!(mark::kind(transaction.mark), mark::ACK | mark::SOURCE);
         if goes {
             self.hosts.asking.push(Asking { port, held, bytes: transaction.payload });
             self.hosts.at_bus[port as usize] += 1;

@@ -312,7 +312,8 @@ impl Terminal {
             let chosen = self.choose(ways, terminal, packet.target)?;
             let port = chosen.filter(|_| !any || self.queues[class].is_empty());
             self.last[class] = port.unwrap_or(self.last[class]);
-            match port.filter(|&port| self.is_free(port)) {
+            let follows = |port: usize| !self.ports[port].queue.is_empty();
+            match port.filter(|&port| self.is_free(port) && !follows(port)) {
                 Some(port) => return Ok(Some(self.send(ways, port, packet))),
                 None if unlimited || self.queued() < places(fabric, terminal as usize) => {
                     port.map_or(&mut self.queues[class], |port| &mut self.ports[port].queue)

@@ -10,7 +10,7 @@ mod fault;
 mod input;
 mod output;
 mod parts;
-mod rings;
+pub(crate) mod rings;
 mod token;
 mod user;
 

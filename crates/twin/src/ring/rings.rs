@@ -9,6 +9,7 @@ use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources, Ways};
 
 use super::parts::{Kind, Loss, Sent, Station, Switch, Symbol, Terminal, Token, Transaction, Unit};
 use super::{RingTwinRun, delivery_key};
+use crate::beside::Turns;
 use crate::{Delivery, messages};
 
 /// Bytes of a lock in each direction.
@@ -29,11 +30,13 @@ pub struct Rings<'a> {
     pub(crate) sources: Sources,
     /// The terminal of each port.
     pub(crate) ways: Ways,
-    /// The ports of terminals with several, for sources' packets, and when which of them is to be asked.
+    /// The ports of terminals with several or beside programs, for sources' packets, and when which is to be asked.
     pub(crate) ports: Option<Ports>,
     pub(crate) wakes: BTreeSet<(Time, u32)>,
     /// The programs that drive the terminals, if any.
     pub(crate) programs: Option<Programs>,
+    /// Whose turn it is, of programs and the sources beside them.
+    pub(crate) turns: Turns,
     pub(crate) deliveries: Vec<Delivery>,
     pub(crate) timed_out: u64,
     /// Losses that senders have not forgotten yet.
@@ -78,9 +81,11 @@ impl<'a> Rings<'a> {
             transactions: Vec::new(),
             sources: Sources::new(fabric),
             ways: Ways::new(fabric),
-            ports: (fabric.has_ports() && !fabric.has_programs()).then(|| Ports::new(fabric)),
+            ports: (fabric.has_ports() && !fabric.has_programs() || fabric.has_sources_beside())
+                .then(|| Ports::new(fabric)),
             wakes: BTreeSet::new(),
             programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
+            turns: Turns::new(fabric),
             deliveries: Vec::new(),
             timed_out: 0,
             losses: Vec::new(),
@@ -151,10 +156,15 @@ impl<'a> Rings<'a> {
         Time::from(self.fabric.link_character_ticks[station])
     }
 
+    /// Returns the kind of packet that a program sends, or a source beside one; None without programs.
+    pub(crate) fn kind_of(&self, transaction: usize) -> Option<u32> {
+        self.fabric.has_programs().then(|| mark::kind(self.transactions[transaction].packet.mark))
+    }
+
     /// Returns the kind of transaction of a source.
     fn transaction_kind(&self, sent: Sent) -> u8 {
         let transaction = &self.transactions[sent.transaction];
-        if self.fabric.has_programs() && mark::kind(transaction.packet.mark) == mark::READ {
+        if self.kind_of(sent.transaction) == Some(mark::READ) {
             return transaction::READ;
         }
         self.fabric.terminal_transaction[transaction.requester as usize]
@@ -189,12 +199,13 @@ impl<'a> Rings<'a> {
         }
     }
 
-    /// Returns the bytes read or written by a transaction. Parts of messages are padded to a legal size.
+    /// Returns the bytes read or written by a transaction. Parts of messages may be padded to a legal size.
     pub(crate) fn data_bytes(&self, sent: Sent) -> u32 {
         let length = self.transactions[sent.transaction].packet.length;
         match (self.transaction_kind(sent), length) {
             (transaction::LOCK, _) => LOCK_BYTES,
-            _ if self.programs.is_none() => length,
+            _ if self.fabric.ring_any_payload == 1 => length,
+            _ if matches!(self.kind_of(sent.transaction), None | Some(mark::SOURCE)) => length,
             (_, ..=16) => 16,
             (_, ..=64) => 64,
             (_, ..=256) => 256,
@@ -305,7 +316,8 @@ impl<'a> Rings<'a> {
             None => self.sources.clone().totals(self.fabric, until, &given),
         };
         if let Some(programs) = &self.programs {
-            totals.offered = programs.handed().0;
+            let own = if self.fabric.has_sources_beside() { totals.offered } else { 0 };
+            totals.offered = own + programs.handed().0;
         }
         let in_rings = self.in_rings();
         let discarded: u64 = self.stations.iter().map(|station| station.counts.discarded).sum();

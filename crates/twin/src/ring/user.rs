@@ -7,6 +7,7 @@ use fabriloom_engine::terminal::{Packet, Programs};
 use super::parts::{Kind, Received, Sent, Transaction};
 use super::rings::Rings;
 use crate::Delivery;
+use crate::beside::Beside;
 
 /// Data are accessed in blocks of this size.
 const BLOCK_BYTES: u32 = 64;
@@ -59,7 +60,7 @@ impl Rings<'_> {
     }
 
     /// Dispatches a packet, or discards it because its route is closed.
-    fn dispatch_or_discard(&mut self, terminal: usize, packet: Packet) {
+    pub(crate) fn dispatch_or_discard(&mut self, terminal: usize, packet: Packet) {
         if self.is_closed(terminal, packet.target) {
             let station = self.station_of(terminal);
             self.stations[station].counts.discarded += 1;
@@ -234,22 +235,25 @@ impl Rings<'_> {
 
     /// Continues the programs with the news of this tick.
     pub(crate) fn let_programs_go_on(&mut self) {
-        for terminal in 0..self.terminals.len() {
-            if self.has_room(terminal) {
-                self.tell(|programs| programs.link_free(terminal as u32));
-            }
-            self.ask_for_bus(terminal);
-        }
+        (0..self.terminals.len()).for_each(|terminal| self.ask_for_bus(terminal));
+        let has_room = |&port: &u32| self.has_room(port as usize);
+        let mut asking: Vec<u32> = (0..self.fabric.ports()).filter(has_room).collect();
+        self.divide_requests(&mut asking);
         let Some(mut programs) = self.programs.take() else { return };
-        programs.turn(self.now, &mut |terminal, packet| {
-            self.dispatch(terminal as usize, *packet);
-            self.has_room(terminal as usize)
+        asking.into_iter().for_each(|port| programs.link_free(port));
+        programs.turn(self.now, &mut |port, packet| {
+            self.dispatch(port as usize, *packet);
+            let more = self.has_room(port as usize);
+            self.program_sent(port, more);
+            more
         });
         for (terminal, unit) in programs.off_bus() {
             self.leave_bus(terminal as usize, unit as usize);
         }
-        programs.next().into_iter().for_each(|tick| self.wake_at(tick));
+        let next = programs.next();
         self.programs = Some(programs);
+        self.sources_use_the_rest();
+        next.into_iter().chain(self.next_beside()).for_each(|tick| self.wake_at(tick));
     }
 
     /// Handles a packet that has crossed the host's bus: it can be served after the earlier ones.
@@ -273,7 +277,8 @@ impl Rings<'_> {
         let station = self.station_of(terminal);
         for one in self.stations[station].received.iter_mut().flatten() {
             let packet = self.transactions[one.sent.transaction].packet;
-            if one.ready <= self.now && !one.asked && mark::kind(packet.mark) != mark::ACK {
+            let is_of_message = !matches!(mark::kind(packet.mark), mark::ACK | mark::SOURCE);
+            if one.ready <= self.now && !one.asked && is_of_message {
                 (one.asked, one.ready) = (true, Time::MAX);
                 let programs = self.programs.as_mut().expect("they drive the terminals");
                 programs.ask_bus(terminal as u32, one.unit as u32, packet.length);
@@ -281,29 +286,30 @@ impl Rings<'_> {
         }
     }
 
-    fn tell(&mut self, what: impl FnMut(&mut Programs)) {
-        self.programs.iter_mut().for_each(what);
-    }
-
     /// Reports the end of a transaction, in time or given up.
     pub(crate) fn tell_over(&mut self, transaction: usize, in_time: bool) {
-        let transaction = &self.transactions[transaction];
-        let (requester, mark) = (transaction.requester, transaction.packet.mark);
-        self.tell(|programs| programs.completed(requester, mark, in_time));
+        let requester = self.transactions[transaction].requester;
+        self.tell_of(transaction, |programs, mark| programs.completed(requester, mark, in_time));
     }
 
     /// Reports that the data of a transaction have been stored.
     pub(crate) fn tell_delivered(&mut self, transaction: usize) {
-        let transaction = &self.transactions[transaction];
-        let source = self.ways.terminal(transaction.requester);
-        let target = self.ways.terminal(transaction.packet.target);
-        let mark = transaction.packet.mark;
-        self.tell(|programs| programs.delivered(source, target, mark));
+        let of = &self.transactions[transaction];
+        let (source, target) = (self.ways.terminal(of.requester), self.ways.terminal(of.packet.target));
+        self.tell_of(transaction, |programs, mark| programs.delivered(source, target, mark));
     }
 
     /// Reports that the data of a transaction have been lost.
     pub(crate) fn tell_lost(&mut self, transaction: usize) {
+        self.tell_of(transaction, Programs::lost);
+    }
+
+    /// Tells the programs of a transaction, unless it is a source's.
+    fn tell_of(&mut self, transaction: usize, tell: impl FnOnce(&mut Programs, u32)) {
         let mark = self.transactions[transaction].packet.mark;
-        self.tell(|programs| programs.lost(mark));
+        let is_own = self.kind_of(transaction) != Some(mark::SOURCE);
+        if let Some(programs) = self.programs.as_mut().filter(|_| is_own) {
+            tell(programs, mark);
+        }
     }
 }

@@ -17,7 +17,7 @@ use crate::scenarios::programs::{
     with_shapers,
 };
 use crate::scenarios::random::{random_fabric, random_stops, time_for};
-use crate::scenarios::rings::{random_rings, ring_time_for};
+use crate::scenarios::rings::{random_rings, ring_time_for, with_other_rings};
 use crate::scenarios::seeds::seeds;
 use fabriloom_engine::fabric::{Fabric, acknowledge, arrival};
 use fabriloom_engine::kernel::Time;
@@ -387,6 +387,35 @@ fn programs_beside_sources_agree() {
         seen.compare(seed, &fabric, until);
     }
     assert!(both > 80 && seen.messages > 3_000 && seen.received > 1_000, "{both}, {seen:?}");
+    assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
+}
+
+/// The same on rings, some with faults.
+#[test]
+fn programs_beside_sources_on_rings_agree() {
+    let (mut seen, mut both) = (Seen::default(), 0);
+    for seed in seeds("programs beside sources on rings", 0..200) {
+        let mut fabric = random_rings(seed);
+        store(&mut fabric, seed);
+        if fabric.terminals < 2 {
+            continue;
+        }
+        if seed % 3 == 0 {
+            fabric = with_ports(&fabric, seed);
+        }
+        if seed % 4 == 1 {
+            (fabric, fabric.ring_any_payload) = (with_other_rings(&fabric, seed), 1);
+        }
+        fabric = random_programs_beside(&fabric, seed);
+        both += u32::from(fabric.has_sources_beside());
+        let until = ring_time_for(&fabric, 40);
+        if seed % 5 == 3 {
+            fabric = with_ring_faults(&fabric, seed, until);
+            fabric.ring_timeout_ticks = fabric.ring_timeout_ticks.max(400);
+        }
+        seen.compare(seed, &fabric, until);
+    }
+    assert!(both > 60 && seen.messages > 1_000 && seen.received > 500, "{both}, {seen:?}");
     assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
 }
 

@@ -81,9 +81,8 @@ fn beside(f: &Fabric, terminal: usize) -> Checked {
     if kind == arrival::SILENT {
         return Ok(());
     }
-    if !is_open(kind) || f.has_rings() {
-        let expected = "silent, or open beside programs on links";
-        return fail("source_arrival", terminal, kind, expected);
+    if !is_open(kind) {
+        return fail("source_arrival", terminal, kind, "silent, or open beside programs");
     }
     match f.source_queue[terminal] {
         0 => Ok(()),

@@ -87,6 +87,7 @@ fn protocol(f: &Fabric) -> Checked {
     for (name, flag) in [
         ("ring_cut_through", f.ring_cut_through),
         ("ring_hold_until_echo", f.ring_hold_until_echo),
+        ("ring_any_payload", f.ring_any_payload),
         ("ring_phases", f.ring_phases),
         ("ring_retry_at_responder", f.ring_retry_at_responder),
         ("ring_response_first", f.ring_response_first),

@@ -46,12 +46,14 @@ impl Run {
         }
         self.news.heads.retain(|&(_, mark)| mark::kind(mark) != mark::SOURCE);
         self.news.lost.retain(|&mark| mark::kind(mark) != mark::SOURCE);
+        self.news.over.retain(|&(_, mark, _)| mark::kind(mark) != mark::SOURCE);
     }
 
     /// Passes the links that request packets to sources whose turn it is, and all others to the programs.
     pub(super) fn divide_requests<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
         let (Some(beside), Some(ports)) = (&mut self.beside, &mut self.ports) else { return Ok(()) };
         let mut asking = std::mem::take(&mut self.news.asking);
+        asking.retain(|&port| !ports.is_open(port));
         asking.sort_unstable();
         while let Some(&(time, terminal)) = beside.wakes.first()
             && time <= self.now
