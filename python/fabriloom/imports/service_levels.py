@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from ipaddress import IPv6Address
 from pathlib import Path
 
 from ..reading import ReadError
@@ -17,6 +18,7 @@ from .common import Level, Stream
 
 _RECORD = "PathRecord dump:"
 _RECORD_ITEM = re.compile(r"\s*(dlid|slid|sl)\.+(0x[0-9A-Fa-f]{1,4}|\d{1,5})\s*")
+_SENDER = re.compile(r"\s*sgid\.+([0-9A-Fa-f:]{2,39})\s*")
 _RECORD_OTHER = re.compile(r"\s*\w+\.+\S*\s*")
 _MOST_LEVEL = 15
 _LANES = "# SL2VL table:"
@@ -57,17 +59,28 @@ def lanes_of(files: Sequence[Path]) -> list[int]:
     return found or list(range(_MOST_LEVEL + 1))
 
 
-def path_records(files: Sequence[Path], terminals: Mapping[int, str], lane: Sequence[int]) -> list[Level]:
-    """Return source, target and lane of all records between terminals, given by LID. Raises ReadError."""
+def path_records(
+    files: Sequence[Path],
+    terminals: Sequence[Mapping[int, str]],
+    lane: Sequence[int],
+    rail_of: Mapping[int, int],
+) -> list[Level]:
+    """Return source, target and lane of all records between terminals, given by rail and LID.
+
+    ``rail_of``: by the GUID of a port; of several rails that of a record is the one of its sender. Raises
+    ReadError.
+    """
     found: dict[tuple[str, str], int] = {}
     for lines in map(Stream, files):
-        _read_records(lines, terminals, found, lane)
+        _read_records(lines, terminals, found, lane, rail_of)
     return [(source, target, own) for (source, target), own in found.items()]
 
 
-def of_levels(every: Sequence[Level], ports: int, lane: Sequence[int]) -> list[str]:
+def of_levels(
+    every: Sequence[Level], terminals: Sequence[Mapping[int, str]], lane: Sequence[int]
+) -> list[str]:
     """Return a remark about path records."""
-    without = ports * (ports - 1) - len(every)
+    without = sum(len(own) * (len(own) - 1) for own in terminals) - len(every)
     some = f"; {without:,} pairs have no record, and level 0" if without > 0 else ""
     most = max((level for _, _, level in every), default=0)
     if [*lane] == [*range(_MOST_LEVEL + 1)]:
@@ -76,7 +89,11 @@ def of_levels(every: Sequence[Level], ports: int, lane: Sequence[int]) -> list[s
 
 
 def _read_records(
-    lines: Stream, terminals: Mapping[int, str], found: dict[tuple[str, str], int], lane: Sequence[int]
+    lines: Stream,
+    terminals: Sequence[Mapping[int, str]],
+    found: dict[tuple[str, str], int],
+    lane: Sequence[int],
+    rail_of: Mapping[int, int],
 ) -> None:
     record = dict[str, int]()
     for line in lines:
@@ -85,28 +102,42 @@ def _read_records(
             record.clear()
         elif item := _RECORD_ITEM.fullmatch(line):
             record[item[1]] = int(item[2], 0)
+        elif (sender := _SENDER.fullmatch(line)) and len(terminals) > 1:
+            record["sgid"] = rail_of.get(_guid(sender[1]), len(terminals))
         elif not _RECORD_OTHER.fullmatch(line):
             lines.fail(f'"{line[:60]}" is no line of a path record', "name what saquery PathRecord prints")
     _take_record(lines, record, terminals, found, lane)
 
 
+def _guid(gid: str) -> int:
+    """Return the lower half of a global identifier, which is the GUID of a port; -1 of what is none."""
+    try:
+        return int(IPv6Address(gid)) % (1 << 64)
+    except ValueError:
+        return -1
+
+
 def _take_record(
     lines: Stream,
     record: dict[str, int],
-    terminals: Mapping[int, str],
+    terminals: Sequence[Mapping[int, str]],
     found: dict[tuple[str, str], int],
     lane: Sequence[int],
 ) -> None:
     """Enter a whole record; one of switches, or of a further LID of a port, says nothing of terminals."""
     if not record:
         return
-    missing = [name for name in ("dlid", "slid", "sl") if name not in record]
+    needed = ("dlid", "slid", "sl", *(["sgid"] if len(terminals) > 1 else []))
+    missing = [name for name in needed if name not in record]
     if missing:
         lines.fail(f"the record before has no {missing[0]}", "is the file cut short? print it again")
     level = record["sl"]
     if level > _MOST_LEVEL:
         lines.fail(f"the record before has level {level}", f"levels are 0 to {_MOST_LEVEL}")
-    source, target = (terminals.get(record[name]) for name in ("slid", "dlid"))
+    rail = record.get("sgid", 0)
+    if rail == len(terminals):
+        return  # of a switch, or of an adapter that is not in the files
+    source, target = (terminals[rail].get(record[name]) for name in ("slid", "dlid"))
     if source is None or target is None or source == target:
         return
     if lane[level] == _DROPPED:
