@@ -35,7 +35,7 @@ from fabriloom.scenario import Scenario, ScenarioError, load
 from fabriloom.topology import GraphError
 from fabriloom.topology.sci_rings import sci_rings
 from imports.test_booksim import CONFIG
-from imports.test_infiniband import LFTS, LISTED, RECORDS, SUBNET
+from imports.test_infiniband import LFTS, LISTED, RECORDS, SUBNET, other_rail
 from imports.test_simulators import (
     ANYNET,
     CHIP,

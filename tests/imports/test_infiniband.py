@@ -430,6 +430,12 @@ def test_hosts_join_rails_that_are_subnets(tmp_path: Path) -> None:
     assert compiled.graph.link_names == graph.link_names
     assert compiled.deadlock.free
     assert simulate.compare(compiled, 10**7).identical
+    (tmp_path / "later.csv").write_text((tmp_path / "routes.csv").read_text().replace("36", "35"))
+    later = {"routing.after_fault": {"delay": "1 us", "kind": "table", "path": "later.csv"}}
+    fault = {"fault": [{"cable": "rail1.two:36>rail1.leaf_one:36", "at": "5 us"}]}
+    compiled = compile(scenario.with_settings({**later, **fault, "technology.input_queues": "fifo"}))
+    assert compiled.deadlock.tables == 2
+    assert simulate.compare(compiled, 10**7).identical
 
 
 def test_an_adapter_may_have_a_port_in_each_rail(tmp_path: Path) -> None:

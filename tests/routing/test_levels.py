@@ -12,10 +12,11 @@ import numpy as np
 import pytest
 from fabriloom import routing, run, simulate, topology
 from fabriloom.cli.app import app
-from fabriloom.compile import compile
+from fabriloom.compile import LinkRoutes, compile
 from fabriloom.routing import RouteTable
 from fabriloom.scenario import Scenario
 from fabriloom.scenario.errors import ScenarioError
+from fabriloom.studies import failures
 from fabriloom.topology import Graph
 from hypothesis import given
 from hypothesis import strategies as st
@@ -177,3 +178,45 @@ def test_one_file_has_the_rows_of_all_networks_of_cables(tmp_path: Path) -> None
     (folder / "wrong.csv").write_text("source,target,level\nt1/1,t2/0,1\n")
     with pytest.raises(ScenarioError, match='there is no terminal or switch "t2/0"'):
         compile(again.with_settings({"routing.service_levels": {"path": "wrong.csv"}}))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_packets_keep_their_levels_on_new_tables(seed: int, tmp_path: Path) -> None:
+    """In one network and in one of two; what waits for what is as if each pair of a level were named."""
+    dice, planes = Random(seed), 1 + seed % 2
+    graph = topology.build(**RING)
+    pairs = [(one, other) for one in graph.terminal_names for other in graph.terminal_names if one != other]
+    rows = [f"{one},{other},{dice.randrange(3)}" for one, other in pairs]
+    (tmp_path / "levels.csv").write_text("\n".join(["source,target,level", *rows]))
+    kind = ("auto", "shortest-path", "up-star-down-star")[seed // 2]
+    rule = {"kind": "up*/down*", "service_levels": {"path": "levels.csv"}, "adaptive": dice.random() < 0.5}
+    one = scenario({**rule, "after_fault": {"delay": "500 ns", "kind": kind}}, tmp_path, planes, lanes=3)
+    cable = "p1/s(2)>s(3)" if planes == 2 else "s(2)>s(3)"
+    one = one.with_settings({"technology.input_queues": "fifo", "fault": [{"cable": cable, "at": "3 us"}]})
+    compiled = compile(one.with_settings({"run.duration": "10 us"}))
+    routes = compiled.routes
+    assert isinstance(routes, LinkRoutes)
+    assert simulate.compare(compiled, 10**7).identical
+    dead = next(one for one in routes.after_planes if one)
+    own, after = routes.planes[-1][1], routes.after_planes[dead][-1]
+    assert own.levels is after.levels is not None
+    gone = [np.zeros(0, np.int64), np.array(sorted(dead)) - graph.links * (planes - 1)]
+    source, target = np.divmod(np.arange(graph.terminals**2), graph.terminals)
+    cycles = [
+        routing.phases_cycle(graph, [own, after], gone, 1, own.levels.at(level, (source, target)))
+        for level in range(3)
+    ]
+    assert compiled.deadlock.free == (cycles == [None] * 3)
+    assert routes.is_free(graph, after) or kind == "shortest-path"
+
+
+def test_new_tables_are_judged_by_level(tmp_path: Path) -> None:
+    """Shortest paths on a ring that is cut are those of a line; on a torus each level is looked at."""
+    rule = {"kind": "lash", "after_fault": {"delay": "500 ns", "kind": "shortest-path"}}
+    one = scenario(rule, tmp_path, lanes=4).with_settings({"topology.shape": [4, 4]})
+    assert failures.look(compile(one), "cables", "up-star-down-star")["deadlock_free"]
+    whole = failures.look(
+        compile(one.with_settings({"routing.kind": "up*/down*"})), "cables", "shortest-path"
+    )
+    by_level = failures.look(compile(one), "cables", "shortest-path")
+    assert 0 < by_level["deadlock_count"] < whole["deadlock_count"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,7 @@ class LinkRoutes:
             if scenario.routing.kind == "paths":
                 by_sender = scenario.routing.addressing == "path" or self.technology.in_flits
                 parameters["by_source"] = by_sender
-            self.planes = _planes(graph, parameters)
+            self.planes = planes_with(graph, parameters)
             """Per plane of the graph: its graph and table."""
             tables = [table for _, table in self.planes]
             self.classes = by_pair(scenario, graph, self.classes, tables, lanes)
@@ -74,9 +74,7 @@ class LinkRoutes:
             self.table = routing.together(graph, tables)
             self._divided: dict[tuple[int, int, int | None], RouteTable] = {}
             """Tables of planes by lanes, by the table, the number of lanes, and the half of senders."""
-            halves = self.classes.halves or (None,)
-            ways = [self._on_lanes(own, half) for own in self.classes.lanes for half in halves]
-            self.lane_table = routing.by_class(ways)
+            self.lane_table = self.by_lanes(self.planes)
             self._free: set[tuple[int, int]] = set()
             """Tables of planes, and numbers of lanes, that are known to be without a dependency cycle."""
             self._check_arrival()
@@ -179,9 +177,12 @@ class LinkRoutes:
             dead = [np.array([link - plane.first_link for link in one], np.int64) for one in sets]
             dead = [one[(one >= 0) & (one < graph.links)] for one in dead]
             for own in self._waiting_apart():
-                phases = [self._as_waited_for(graph, table[at], own)[0] for table in tables]
-                some = here
-                if here is not None and usual.levels is not None and not self.technology.holds_wire:
+                phases, some = [table[at] for table in tables], here
+                if usual.levels is None or self.technology.holds_wire:
+                    phases = [self._as_waited_for(graph, table, own)[0] for table in phases]
+                elif here is None:
+                    some = routing.pairs_at(graph, usual, own[0])
+                else:
                     some = usual.levels.at(own[0], here)
                 found = routing.phases_cycle(graph, phases, dead, len(own), some)
                 if found is not None:
@@ -280,18 +281,26 @@ class LinkRoutes:
             for own in self._waiting_apart()
         ]
 
-    def _on_lanes(self, own: list[int], half: int | None) -> RouteTable:
+    def by_lanes(self, planes: Sequence[tuple[Graph, RouteTable]]) -> RouteTable:
+        """Return one table of those of all planes, by lanes and classes of packets."""
+        halves = self.classes.halves or (None,)
+        ways = [self._on_lanes(planes, own, half) for own in self.classes.lanes for half in halves]
+        return routing.by_class(ways)
+
+    def _on_lanes(
+        self, planes: Sequence[tuple[Graph, RouteTable]], own: list[int], half: int | None
+    ) -> RouteTable:
         """Return the groups for the packets of a traffic class, which may use some lanes of each link."""
         lanes = self.technology.lanes
-        if len(own) < lanes and any(table.group_lanes is not None for _, table in self.planes):
-            message = "the table names lanes itself: leave traffic_class out"
-            raise RoutingError(message, "traffic_class")
+        if len(own) < lanes and any(table.group_lanes is not None for _, table in planes):
+            what = "traffic_class" if self.classes.by_pair is None else "service_levels"
+            raise RoutingError(f"the table names lanes itself: leave {what} out", what)
         try:
-            for plane, table in self.planes:
+            for plane, table in planes:
                 key = (id(table), len(own), half)
                 if key not in self._divided:
                     self._divided[key] = self.divide(plane, table, len(own), half)
-            divided = [self._divided[id(table), len(own), half] for _, table in self.planes]
+            divided = [self._divided[id(table), len(own), half] for _, table in planes]
         except RoutingError as error:
             if len(own) == lanes:
                 raise
@@ -442,7 +451,7 @@ def _alike(table: RouteTable, own: list[int]) -> int:
     return len(own) if table.levels is None else own[0]
 
 
-def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, RouteTable]]:
+def planes_with(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, RouteTable]]:
     """Return each plane with its table; planes with the same graph share a table."""
     known: dict[int, RouteTable] = {}
     graphs = {id(plane.graph): plane.graph for plane in graph.planes}

@@ -161,7 +161,7 @@ def _check_alone(scenario: Scenario, tables: Sequence[RouteTable], what: str, pa
         "traffic classes": parameter != "path" and bool(_given(scenario)),
         "ports of traffic classes": any(one.ports is not None for one in _given(scenario)),
         "packet distribution": bool(getattr(given, "distribution", None)),
-        "tables after a fault": bool(getattr(given, "after_fault", None)),
+        "tables after a fault": parameter == "path" and bool(getattr(given, "after_fault", None)),
     }
     for other in (other for other, there in beside.items() if there):
         raise routing.RoutingError(f"{what} do not go with {other}: leave one of them out", parameter)
