@@ -10,7 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from fabriloom import routing, run, simulate, topology
+from fabriloom import imports, routing, run, simulate, topology
 from fabriloom.cli.app import app
 from fabriloom.compile import LinkRoutes, compile
 from fabriloom.routing import RouteTable
@@ -134,7 +134,12 @@ def test_what_is_exported_comes_back(planes: int, head: str, tmp_path: Path) -> 
         again = scenario(rule, folder, planes)
         proved(again, 0)
         assert run(again).links.equals(before)
-    assert (folder / f"{head}lfts.out").exists()
+    dumped = [*folder.glob("*lfts.out"), *sorted(folder.glob("*ibnetdiscover.out"))]
+    back = imports.read("ibnetdiscover", *dumped, by_host=True)
+    assert isinstance(back, imports.Imported)
+    assert [plane.graph.terminals for plane in back.graph.planes] == [12] * planes
+    assert back.graph.terminal_names == topology.build(**RING).terminal_names
+    assert len(back.routes) == 6 * 10 * planes
 
 
 @pytest.mark.parametrize("choice", ["round-robin", "destination", "shortest-queue", "first-free", "nominal"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from ..units import format_time_ps
 from . import congestion
 from .addresses import addresses_of, distributions_of
 from .columns import Arrays, u32
-from .deadlock import Pairs, ports_of
+from .deadlock import Cycle, Pairs, ports_of
 from .drawn import ONE_EACH, parts_of, sources_in_a_row, without_parts
 from .own_sizes import coded, narrowed, promised, slots_by_chance
 from .schedule import check_schedule
@@ -126,6 +126,10 @@ class LinkRoutes:
         """
         if self.distributions:
             return distribution_cycle(self.graph, self.table, self.distributions)
+        return next((cycle for _, cycle in self.lane_cycles()), None)
+
+    def lane_cycles(self) -> Iterator[tuple[str, list[int]]]:
+        """Yield each plane with a cycle, and one by lanes."""
         for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
             for own in self._waiting_apart():
                 if (id(table), _alike(table, own)) in self._free:
@@ -138,8 +142,8 @@ class LinkRoutes:
                 else:
                     found = routing.dependency_cycle(graph, way, lanes, tried=True)
                 if found is not None:
-                    return self._lanes_of(found, own[:lanes], plane.first_link)
-        return None
+                    yield plane.name, self._lanes_of(found, own[:lanes], plane.first_link)
+                    break
 
     def is_free(self, graph: Graph, table: RouteTable) -> bool:
         """Return whether packets by another table of a plane cannot wait for each other in a cycle."""
@@ -154,11 +158,11 @@ class LinkRoutes:
 
         return dead_in_turn(scenario, self, columns, tick_ps)
 
-    def cycle_of(
+    def cycles(
         self, scenario: Scenario, pairs: Pairs | None, replaced: list[frozenset[int]], alone: bool = False
-    ) -> tuple[int, list[str]]:
-        """Return a cycle of links or lanes by name, and the number of the table with which it appears, 0 for
-        the first.
+    ) -> Iterator[Cycle]:
+        """Yield, for each plane with a cycle of links or lanes, the number of the table with which it
+        appears, 0 for the first, their names, and its own.
 
         Args:
             scenario: that of the tables after faults.
@@ -167,7 +171,9 @@ class LinkRoutes:
             alone: whether the first table is left out.
         """
         if (pairs is None and not replaced) or self.distributions or self.via or self.with_room:
-            return 0, self._named(self.lane_cycle or [])
+            found = [("", self.lane_cycle or [])] if self.distributions else self.lane_cycles()
+            yield from ((0, self._named(cycle), name) for name, cycle in found if cycle)
+            return
         from .faults import tables_after
 
         sets = [*([] if alone else [frozenset[int]()]), *replaced]
@@ -187,8 +193,8 @@ class LinkRoutes:
                 found = routing.phases_cycle(graph, phases, dead, len(own), some)
                 if found is not None:
                     place, cycle = found
-                    return place, self._named(self._lanes_of(cycle, own, plane.first_link))
-        return 0, []
+                    yield place, self._named(self._lanes_of(cycle, own, plane.first_link)), plane.name
+                    break
 
     def _waiting_apart(self) -> list[list[int]]:
         """Return lanes of a link whose packets never wait for those of others: a packet of one class never

@@ -54,7 +54,7 @@ def _named(path: Path) -> Iterator[None]:
 
 
 class Lines:
-    """A file line by line, or several whose lines are numbered through; every error points at its line."""
+    """A file line by line, or several with consecutive numbers; every error points at its line."""
 
     def __init__(self, path: Path) -> None:
         self.path, self.files, self.starts = path, [self], [0]
