@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -367,7 +368,7 @@ def test_levels_have_the_lanes_of_their_table(tmp_path: Path) -> None:
     for text, message in (
         (
             lanes(PAIRS, PAIRS.replace("3| 3|", "3| 2|")),
-            "maps levels to other lanes than line 3 of lanes.out",
+            'no lanes are given for packets through "leaf one" from port 1 to port 2',
         ),
         (lanes(PAIRS.replace(" 0| 0|", " 1| 1|")), "level 0 has lane 1"),
         (lanes(PAIRS.replace(" 2| 2|", "15|15|")), "level 5, whose lane 15 is not for data"),
@@ -378,6 +379,59 @@ def test_levels_have_the_lanes_of_their_table(tmp_path: Path) -> None:
             imports.read("ibnetdiscover", *(tmp_path / name for name in names))
     with pytest.raises(ReadError, match="lanes of service levels need path records"):
         imports.read("ibnetdiscover", *(tmp_path / name for name in names if name != "records.out"))
+
+
+def by_ports(change: tuple[int, int, int, str] | None = None) -> str:
+    """Lanes of two switches: level 1 has lane 1 on cables between them, level 5 lane 2 out of the second."""
+    found = []
+    for lid, ports in ((1, (1, 2, 35, 36)), (2, (1, 35, 36))):
+        found.append(f"# SL2VL table: Lid {lid}")
+        for into, out in product(ports, repeat=2):
+            rows = [0] * 16
+            if out > 2:
+                rows[1], rows[5] = 1, 3 - lid
+            own = "".join(f"{lane:2}|" for lane in rows)
+            given = change[3] if change and change[:3] == (lid, into, out) else own
+            found += [f"ports: in {into:2}, out {out:2}: |{given}"] * bool(given)
+    return "\n".join(found) + "\n"
+
+
+def test_levels_have_lanes_by_the_ports_that_packets_pass(tmp_path: Path) -> None:
+    files = {"ibnetdiscover.out": SUBNET, "lfts.out": LFTS, "records.out": RECORDS, "lanes.out": by_ports()}
+
+    def found(**changed: str) -> imports.Imported:
+        for name, text in {**files, **{f"{name}.out": text for name, text in changed.items()}}.items():
+            (tmp_path / name).write_text(text)
+        one = imports.read("ibnetdiscover", *(tmp_path / name for name in files))
+        assert isinstance(one, imports.Imported)
+        return one
+
+    whole = found()
+    assert whole.levels == [("n0 HCA-1", "n2 HCA-1", 1), ("n2 HCA-1", "n0 HCA-1", 5)]
+    assert set(map(str, whole.routes)) >= {
+        "('leaf one', 'n2 HCA-1', ['leaf_one:36>two:36/1'], 1)",
+        "('leaf one', 'n2 HCA-1', ['leaf_one:36>two:36/0'], 0)",
+        "('two', 'n0 HCA-1', ['two:35>leaf_one:35/1'], 5)",
+        "('leaf one', 'n0 HCA-1', ['leaf_one:1>n0_HCA-1:1/0'], 5)",
+    }
+    assert whole.remarks[-1].startswith(
+        "service levels have lanes 0 to 1, by the ports that packets pass; 2 pairs"
+    )
+    for name, parts in whole.files("subnet").items():
+        (tmp_path / name).write_text("".join(parts))
+    compiled = compile(load(tmp_path / "scenario.toml"))
+    assert compiled.deadlock.free
+    assert simulate.compare(compiled, 10**7).identical
+    assert found(records=record(7, 3, 0)).routes[0] == ("leaf one", "n1 HCA-1", ["leaf_one:2>n1_HCA-1:1/0"])
+    for change, message in (
+        ((1, 2, 36, " 1|" * 16), 'level 0 for "n2 HCA-1" leave "leaf one" on lane 0 or 1'),
+        ((1, 1, 36, ""), 'no lanes are given for packets through "leaf one" from port 1 to port 36'),
+        ((2, 1, 35, "15|" * 16), 'level 5 from port 1 to port 35 of "two" have lane 15'),
+    ):
+        with pytest.raises(ReadError, match=message):
+            found(lanes=by_ports(change), records=record(7, 3, 5))
+    with pytest.raises(ReadError, match="LIDs of rails are not told apart"):
+        rails(tmp_path, lanes=by_ports())
 
 
 def test_path_records_without_tables(tmp_path: Path) -> None:
@@ -402,7 +456,8 @@ RAILS = {
 def rails(folder: Path, **changed: str) -> imports.Imported:
     for name, text in {**RAILS, **{f"{name}.txt": text for name, text in changed.items()}}.items():
         (folder / name).write_text(text)
-    found = imports.read("ibnetdiscover", *(folder / name for name in RAILS), by_host=True)
+    names = dict.fromkeys([*RAILS, *(f"{name}.txt" for name in changed)])
+    found = imports.read("ibnetdiscover", *(folder / name for name in names), by_host=True)
     assert isinstance(found, imports.Imported)
     return found
 

@@ -13,7 +13,7 @@ import pytest
 from fabriloom import imports, routing, run, simulate, topology
 from fabriloom.cli.app import app
 from fabriloom.compile import LinkRoutes, compile
-from fabriloom.routing import RouteTable
+from fabriloom.routing import RouteTable, dumps
 from fabriloom.scenario import Scenario
 from fabriloom.scenario.errors import ScenarioError
 from fabriloom.studies import failures
@@ -225,3 +225,41 @@ def test_new_tables_are_judged_by_level(tmp_path: Path) -> None:
     )
     by_level = failures.look(compile(one), "cables", "shortest-path")
     assert 0 < by_level["deadlock_count"] < whole["deadlock_count"]
+
+
+@pytest.mark.parametrize("planes", [1, 2])
+def test_rows_of_a_level_have_lanes_of_their_own(planes: int, tmp_path: Path) -> None:
+    """Lanes of the numbers of levels are as with them; on other lanes each is looked at; and what is exported
+    comes back."""
+    graph = topology.build(**RING)
+    table = routing.build(graph, "lash", lanes=3).full()
+    assert table.levels is not None
+    (tmp_path / "levels.csv").write_text(dumps.levels(graph, table))
+
+    def rows(lane: Any) -> Scenario:
+        found = ["switch,terminal,links,level"]
+        for switch, target, level in np.ndindex(graph.switches, graph.terminals, 3):
+            (link,) = onward(table, switch, target)
+            way = f"{graph.link_names[link]}/{lane(level, switch)}"
+            found.append(f"{graph.switch_names[switch]},{graph.terminal_names[target]},{way},{level}")
+        (tmp_path / "rows.csv").write_text("\n".join(found))
+        rule = {"kind": "table", "path": "rows.csv", "service_levels": {"path": "levels.csv"}}
+        return scenario(rule, tmp_path, planes, lanes=3)
+
+    same = rows(lambda level, switch: level)
+    assert run(same).links.equals(run(scenario({"kind": "lash"}, tmp_path, planes, lanes=3)).links)
+    proved(same, 0)
+    assert not compile(rows(lambda level, switch: 0)).deadlock.free
+    turned = rows(lambda level, switch: (level + switch) % 3)
+    assert compile(turned).deadlock.free
+    assert simulate.compare(compile(turned), 10**7).identical
+    (tmp_path / "one.json").write_text(json.dumps(turned.resolved), encoding="utf-8")
+    ended = CliRunner().invoke(app, ["export", str(tmp_path / "one.json"), "--out", str(tmp_path / "out")])
+    assert ended.exit_code == 0, ended.output
+    head = "" if planes == 1 else "p1-"
+    rule = {"kind": "table", "path": f"{head}table.csv", "service_levels": {"path": f"{head}levels.csv"}}
+    assert run(scenario(rule, tmp_path / "out", planes, lanes=3)).links.equals(run(turned).links)
+    fault = {"switch": "s(0)" if planes == 1 else "p0/s(0)", "at": "1 us"}
+    after = {"routing.after_fault": {"delay": "1 us"}, "fault": [fault]}
+    with pytest.raises(ScenarioError, match="rows of a level do not go with tables after a fault"):
+        compile(turned.with_settings(after))

@@ -37,8 +37,8 @@ _ETHERNET = {
     "ethernet-800g": 8e11,
     "ethernet-1600g": 1.6e12,
 }
-Route = tuple[str, str, Sequence[str]]
-"""Switch, terminal or switch, and the names of the links, in order of preference."""
+Route = tuple[str, str, Sequence[str]] | tuple[str, str, Sequence[str], int]
+"""Switch, terminal or switch, the names of the links in order of preference, and the service level if any."""
 Level = tuple[str, str, int]
 """Source, target (terminals or switches) and service level."""
 
@@ -285,8 +285,9 @@ def routes_csv(routes: Sequence[Route]) -> str:
     """Return routes as the file of a table."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("switch", "terminal", "links"))
-    writer.writerows((switch, target, " ".join(links)) for switch, target, links in routes)
+    level = ("level",) if any(len(route) > 3 for route in routes) else ()
+    writer.writerow(("switch", "terminal", "links", *level))
+    writer.writerows((switch, target, " ".join(links), *own) for switch, target, links, *own in routes)
     return out.getvalue()
 
 

@@ -23,7 +23,7 @@ from typing import NoReturn
 from ..reading import ReadError
 from ..topology import Graph
 from .common import Fabric, Imported, Lines, Route
-from .service_levels import lanes_of, levels_among, of_levels, path_records
+from .service_levels import by_level, lanes_of, levels_among, of_levels, path_records
 
 PRESET = "infiniband-4x-edr"
 LANES = 4
@@ -107,20 +107,23 @@ def ibnetdiscover(files: Sequence[Path], by_host: bool = False) -> Imported:
         message = f"{len(found)} files of ibnetdiscover among {len(read)}"
         hint = "name one, and the files of dump_lfts beside it; --by-host joins rails that are subnets"
         raise ReadError(message, hint)
-    subnet = _Subnet(found[0].followed_by(found[1:]), by_host)
+    subnet = Subnet(found[0].followed_by(found[1:]), by_host)
     graph = subnet.graph()
     routes = subnet.routes(tables)
     if records and not tables:
         raise ReadError("path records need forwarding tables", "name the files of dump_lfts beside them")
-    lane = lanes_of(maps)
-    every = path_records(records, subnet.terminal, lane, subnet.rail_of)
+    lanes = lanes_of(maps)
+    every = path_records(records, subnet.terminal, lanes.same, subnet.rail_of)
     levels = [level for level in every if level[2]]
     most = max((level for _, _, level in levels), default=0)
-    lanes = f"lanes = {most + 1}\n" if most >= LANES else ""
-    sections = f'[technology]\npreset = "{PRESET}"\n{lanes}\n[traffic]\npattern = "uniform"\nload = 0.5\n'
+    if lanes.differ:
+        routes = by_level(subnet, levels, lanes)
+        most = max((int(links[0].rpartition("/")[2]) for _, _, links, *_ in routes), default=0)
+    more = f"lanes = {most + 1}\n" if most >= LANES else ""
+    sections = f'[technology]\npreset = "{PRESET}"\n{more}\n[traffic]\npattern = "uniform"\nload = 0.5\n'
     remarks = [*graph.remarks, *subnet.remarks()]
     if records:
-        remarks += of_levels(every, subnet.terminal, lane)
+        remarks += of_levels(every, subnet.terminal, lanes, most)
     return Imported("ibnetdiscover", graph, routes, sections, tuple(remarks), levels=levels)
 
 
@@ -147,13 +150,16 @@ class _Tables:
     """File and line in which the table of a switch begins."""
 
 
-class _Subnet:
+class Subnet:
     """The nodes of a subnet by GUID; of several where hosts join rails."""
 
     def __init__(self, lines: Lines, by_host: bool) -> None:
         self.lines, self.by_host = lines, by_host
         self.nodes: dict[str, _Node] = {}
         self.lid_line: dict[tuple[int, int], int] = {}
+        self.lid: dict[str, int] = {}
+        """The LID of each switch."""
+        self.tables = _Tables()
         self.name: dict[str, str] = {}
         """The name of each node."""
         self.end: dict[tuple[str, int], str] = {}
@@ -180,9 +186,8 @@ class _Subnet:
                 node = self._node(number, match)
             elif match := _PORT.fullmatch(line):
                 if node is None:
-                    self.lines.fail(
-                        number, "a port without a node", "is the file cut short at its beginning?"
-                    )
+                    hint = "is the file cut short at its beginning?"
+                    self.lines.fail(number, "a port without a node", hint)
                 self._port(number, node, match)
             elif match := _LISTED.fullmatch(line):
                 self._listed(number, match)
@@ -203,6 +208,7 @@ class _Subnet:
         node = self._known(number, key, is_switch, match[3] or "")
         if is_switch and (lid := _LID.search(match[4] or "")) and int(lid[1]):
             self._take_lid(int(lid[1]), number)
+            self.lid[key] = int(lid[1])
         return node
 
     def _known(self, number: int, key: str, is_switch: bool, description: str) -> _Node:
@@ -248,6 +254,7 @@ class _Subnet:
         self._check_free(number, node, own, match[4])
         if lid:
             self._take_lid(lid, node.line if node.is_switch else number)
+            self.lid[key] = lid
         if not node.is_switch:
             self.rail_of[int(match[4], 16)] = node.rail
         lids = range(lid, lid + 1) if lid and not node.is_switch else range(0)
@@ -259,18 +266,16 @@ class _Subnet:
             return None
         if width[2] not in LANE_GBIT_PER_S or width[1] not in ("1", "2", "4", "8", "12"):
             known = ", ".join(LANE_GBIT_PER_S)
-            self.lines.fail(
-                number, f"{width[0]} is no width and rate", f"widths are 1x to 12x, rates {known}", width[0]
-            )
+            hint = f"widths are 1x to 12x, rates {known}"
+            self.lines.fail(number, f"{width[0]} is no width and rate", hint, width[0])
         return int(float(width[1]) * LANE_GBIT_PER_S[width[2]] * 1e9)
 
     def _take_lid(self, lid: int, number: int) -> None:
         before = self.lid_line.setdefault((self.lines.file_of(number), lid), number)
         if before != number:
             message = f"the LID {lid} is given twice (also in {self.lines.said(before)})"
-            self.lines.fail(
-                number, message, "a LID belongs to one port: let the subnet manager sweep again", f"lid {lid}"
-            )
+            hint = "a LID belongs to one port: let the subnet manager sweep again"
+            self.lines.fail(number, message, hint, f"lid {lid}")
 
     def _check_both_ends(self) -> None:
         for node in self.nodes.values():
@@ -285,9 +290,8 @@ class _Subnet:
                     there = "leads elsewhere" if back else "has no cable"
                     there += f" ({self.lines.said(back.line)})" if back else ""
                     message = f"port {port.peer_port} at the other end {there}"
-                    self.lines.fail(
-                        port.line, message, "each cable stands in the blocks of both its ends", port.peer
-                    )
+                    hint = "each cable stands in the blocks of both its ends"
+                    self.lines.fail(port.line, message, hint, port.peer)
 
     def _name(self) -> None:
         told = [node.description for node in self.nodes.values()]
@@ -383,9 +387,19 @@ class _Subnet:
         ends = ((guid, number), (port.peer, port.peer_port))
         return ">".join(f"{re.sub('[ /]', '_', self.end[end])}:{end[1]}" for end in ends)
 
+    def behind(self, guid: str, number: int) -> tuple[str, int]:
+        """Return the port at the other end of a cable."""
+        port = self.nodes[guid].ports[number]
+        return port.peer, port.peer_port
+
+    def out_of(self, switch: str, lid: int, target: tuple[str, int]) -> int:
+        """Return the port by which a switch sends to a LID, that of the port ``target``."""
+        entry = self.tables.entries.get((switch, lid))
+        return self.behind(*target)[1] if entry is None else entry.port
+
     def routes(self, files: Sequence[Lines]) -> list[Route]:
         """Return the forwarding tables of all files. Raises ReadError."""
-        found = _Tables()
+        found = self.tables
         for lines in files:
             self._table(lines, found)
         if files:
@@ -413,9 +427,8 @@ class _Subnet:
                 if not _NOWHERE.fullmatch(line):
                     self._entry(lines, number, switch, entry, found)
             elif not _OTHER.fullmatch(line):
-                lines.fail(
-                    number, f'"{line[:60]}" is no line of a forwarding table', "entries are 0x0002 001"
-                )
+                message = f'"{line[:60]}" is no line of a forwarding table'
+                lines.fail(number, message, "entries are 0x0002 001")
 
     def _entry(self, lines: Lines, number: int, switch: str, entry: re.Match[str], found: _Tables) -> None:
         lid, port = int(entry[1], 16), int(entry[2])
@@ -470,10 +483,8 @@ class _Subnet:
                     if at in passed:
                         names = [self.name[one] for one in passed[passed.index(at) :]]
                         message = f'packets for "{terminal}" (LID {lid}) loop: '
-                        path[-1].fail(
-                            message + " > ".join([*names, names[0]]),
-                            "correct this entry, or read the tables again",
-                        )
+                        message += " > ".join([*names, names[0]])
+                        path[-1].fail(message, "correct this entry, or read the tables again")
                     if (at, lid) not in found.entries:
                         name = self.name[at]
                         message = f'packets for LID {lid} come to "{name}", which has no entry for it'

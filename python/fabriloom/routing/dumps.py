@@ -32,11 +32,13 @@ def by_name(graph: Graph, whole: RouteTable, lanes: int, choice: str | None = No
     words = [_words(graph, table.group(group).tolist(), lanes) for group in range(table.groups)]
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(["switch", "terminal", "links"])
+    by_level = table.by_source is not None
+    lines.writerow(["switch", "terminal", "links", *(["level"] if by_level else [])])
     for switch, row in enumerate(table.route[:, table.terminal_class]):
-        for terminal in np.flatnonzero(row != NONE).tolist():
-            group = words[int(row[terminal]) >> 1]
-            lines.writerow([graph.switch_names[switch], graph.terminal_names[terminal], group])
+        for aim in np.flatnonzero(row != NONE).tolist():
+            level, terminal = divmod(aim, graph.terminals)
+            cells = graph.switch_names[switch], graph.terminal_names[terminal], words[int(row[aim]) >> 1]
+            lines.writerow([*cells, *([level] if by_level else [])])
     return text.getvalue()
 
 
@@ -53,7 +55,7 @@ def levels(graph: Graph, table: RouteTable) -> str:
 
     ``service_levels`` of a routing reads the lines.
     """
-    given = table.levels
+    given = table.levels or table.by_source
     assert given is not None
     ends = [
         _ends(graph, numbers, count)

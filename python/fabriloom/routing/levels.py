@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from ..topology.graph import Graph
 from .check import reached
 from .native import Core, columns
-from .own_table import fault, numbered, rows_of
+from .own_table import MOST_LEVELS, fault, numbered, rows_of
 from .table import NONE, ByPair, RouteTable, RoutingError, check_size
 from .up_down import shortest_path
 
 HEADINGS = ["source", "target", "level"]
-MOST_LEVELS = 16
 
 
 def read_levels(graph: Graph, path: str | Path, elsewhere: Collection[str] = ()) -> ByPair:

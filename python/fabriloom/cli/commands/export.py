@@ -76,8 +76,11 @@ def _files(compiled: Compiled) -> dict[str, str]:
         whose = about if alone else f"{about}, plane {plane.name}"
         if pairs:
             found[f"{head}paths.csv"] = routers.paths_as_csv(graph, table, pairs)
-        if table.levels is not None:
+        by_level = table.by_source is not None and table.kind == "table"
+        if table.levels is not None or by_level:
             found[f"{head}levels.csv"] = dumps.levels(graph, table)
+        if by_level:
+            found[f"{head}table.csv"] = dumps.by_name(graph, table, tech.lanes)
         if table.by_source is None:  # else no router knows the way
             tables = routers.routers(graph, table, high, compiled.routes.distributions, last)
             found[f"{head}routing.csv"] = routers.as_csv(tables)
