@@ -241,6 +241,24 @@ def test_packets_escape_over_what_is_left(seed: int) -> None:
     assert found.packets > 1000
 
 
+def test_classes_have_their_lanes_on_new_tables() -> None:
+    """Each on its own lanes, as before; and what waits for what on them is looked at."""
+    own = [{"from": ["t(0).0", "t(1).0"], "lanes": [1]}, {"from": ["t(4).0"], "lanes": [0, 2]}]
+    table = {
+        "topology": {"kind": "torus", "shape": [5], "terminals_per_switch": 2},
+        "technology": {"preset": "generic", "lanes": 4},
+        "routing": {"kind": "up*/down*", "traffic_class": own, "after_fault": {"delay": "1 us"}},
+        "traffic": {"pattern": "uniform", "length": "32 B", "load": 0.3},
+        "fault": [{"cable": "s(0)>s(1)", "at": "5 us"}],
+        "run": {"duration": "40 us", "warmup": "7 us", "precision": 0},
+    }
+    compiled = compile(Scenario.from_dict(table))
+    assert compiled.deadlock.tables == 2
+    found = compare(compiled, 40_000_000)
+    assert found.identical
+    assert found.packets > 1000
+
+
 def test_only_what_comes_before_new_tables_is_lost() -> None:
     found = replaced()
     lost = found.summary["packets"]["lost"]

@@ -35,7 +35,7 @@ from fabriloom.scenario import Scenario, ScenarioError, load
 from fabriloom.topology import GraphError
 from fabriloom.topology.sci_rings import sci_rings
 from imports.test_booksim import CONFIG
-from imports.test_infiniband import LFTS, LISTED, RECORDS, SUBNET
+from imports.test_infiniband import LFTS, LISTED, RECORDS, SUBNET, other_rail
 from imports.test_simulators import (
     ANYNET,
     CHIP,
@@ -210,14 +210,14 @@ _SUBNET, _LFTS, _ANYNET, _HPCC = (text.encode() for text in (SUBNET, LFTS, ANYNE
 _PLATFORMS = [PLATFORM, STAR, ZONES, *(CLUSTER.format(shape) for shape in ("", TORUS, FAT))]
 
 
-def _fabric(kind: str, *beside: str) -> Callable[[Path], object]:
+def _fabric(kind: str, *beside: str, by_host: bool = False) -> Callable[[Path], object]:
     """Read the file as this kind, with right ones beside it."""
 
     def read(path: Path) -> object:
         others = [path.with_name(f"beside-{number}.txt") for number in range(len(beside))]
         for other, text in zip(others, beside, strict=True):
             other.write_text(text)
-        return read_fabric(kind, *others, path)
+        return read_fabric(kind, *others, path, by_host=by_host)
 
     return read
 
@@ -427,6 +427,9 @@ READERS: dict[str, Reader] = {
     "samples.json": Reader(".json", [_SAMPLES], _samples, (FitError,), "json"),
     "times.csv": Reader(".csv", [_TIMES], imports.read, (FitError,), "csv"),
     "ibnetdiscover.out": Reader(".out", [_SUBNET, LISTED.encode()], _fabric("ibnetdiscover"), (ReadError,)),
+    "rail.out": Reader(
+        ".out", [other_rail(SUBNET).encode()], _fabric("ibnetdiscover", SUBNET, by_host=True), (ReadError,)
+    ),
     "lfts.out": Reader(".out", [_LFTS], _fabric("ibnetdiscover", SUBNET), (ReadError,)),
     "paths.out": Reader(".out", [RECORDS.encode()], _fabric("ibnetdiscover", SUBNET, LFTS), (ReadError,)),
     "anynet.txt": Reader(".txt", [_ANYNET], _fabric("anynet"), (ReadError,)),

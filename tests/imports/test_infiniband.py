@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -244,7 +246,7 @@ def test_a_subnet_in_two_parts(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message", "line"),
     [
-        (("0x0007 001 #", "0x0007 035 #"), "LID 7) loop: MF0;leaf one/U1 > two > MF0;leaf one/U1", 13),
+        (("0x0007 001 #", "0x0007 035 #"), "LID 7) loop: leaf one > two > leaf one", 13),
         (("0x0007 001 #", "# no entry"), 'packets for LID 7 come to "two", which has no entry for it', 8),
         (("0x0005 036 #", "# no entry"), '"two" has no entry for LID 5, "n1 HCA-1"', 10),
         (("0x0007 001 #", "0x0007 009 #"), 'port 9 of "two" has no cable', 13),
@@ -366,7 +368,7 @@ def test_levels_have_the_lanes_of_their_table(tmp_path: Path) -> None:
     for text, message in (
         (
             lanes(PAIRS, PAIRS.replace("3| 3|", "3| 2|")),
-            "maps levels to other lanes than line 3 of lanes.out",
+            'no lanes are given for packets through "leaf one" from port 1 to port 2',
         ),
         (lanes(PAIRS.replace(" 0| 0|", " 1| 1|")), "level 0 has lane 1"),
         (lanes(PAIRS.replace(" 2| 2|", "15|15|")), "level 5, whose lane 15 is not for data"),
@@ -379,6 +381,186 @@ def test_levels_have_the_lanes_of_their_table(tmp_path: Path) -> None:
         imports.read("ibnetdiscover", *(tmp_path / name for name in names if name != "records.out"))
 
 
+def by_ports(change: tuple[int, int, int, str] | None = None) -> str:
+    """Lanes of two switches: level 1 has lane 1 on cables between them, level 5 lane 2 out of the second."""
+    found = []
+    for lid, ports in ((1, (1, 2, 35, 36)), (2, (1, 35, 36))):
+        found.append(f"# SL2VL table: Lid {lid}")
+        for into, out in product(ports, repeat=2):
+            rows = [0] * 16
+            if out > 2:
+                rows[1], rows[5] = 1, 3 - lid
+            own = "".join(f"{lane:2}|" for lane in rows)
+            given = change[3] if change and change[:3] == (lid, into, out) else own
+            found += [f"ports: in {into:2}, out {out:2}: |{given}"] * bool(given)
+    return "\n".join(found) + "\n"
+
+
+def test_levels_have_lanes_by_the_ports_that_packets_pass(tmp_path: Path) -> None:
+    files = {"ibnetdiscover.out": SUBNET, "lfts.out": LFTS, "records.out": RECORDS, "lanes.out": by_ports()}
+
+    def found(**changed: str) -> imports.Imported:
+        for name, text in {**files, **{f"{name}.out": text for name, text in changed.items()}}.items():
+            (tmp_path / name).write_text(text)
+        one = imports.read("ibnetdiscover", *(tmp_path / name for name in files))
+        assert isinstance(one, imports.Imported)
+        return one
+
+    whole = found()
+    assert whole.levels == [("n0 HCA-1", "n2 HCA-1", 1), ("n2 HCA-1", "n0 HCA-1", 5)]
+    assert set(map(str, whole.routes)) >= {
+        "('leaf one', 'n2 HCA-1', ['leaf_one:36>two:36/1'], 1)",
+        "('leaf one', 'n2 HCA-1', ['leaf_one:36>two:36/0'], 0)",
+        "('two', 'n0 HCA-1', ['two:35>leaf_one:35/1'], 5)",
+        "('leaf one', 'n0 HCA-1', ['leaf_one:1>n0_HCA-1:1/0'], 5)",
+    }
+    assert whole.remarks[-1].startswith(
+        "service levels have lanes 0 to 1, by the ports that packets pass; 2 pairs"
+    )
+    for name, parts in whole.files("subnet").items():
+        (tmp_path / name).write_text("".join(parts))
+    compiled = compile(load(tmp_path / "scenario.toml"))
+    assert compiled.deadlock.free
+    assert simulate.compare(compiled, 10**7).identical
+    assert found(records=record(7, 3, 0)).routes[0] == ("leaf one", "n1 HCA-1", ["leaf_one:2>n1_HCA-1:1/0"])
+    for change, message in (
+        ((1, 2, 36, " 1|" * 16), 'level 0 for "n2 HCA-1" leave "leaf one" on lane 0 or 1'),
+        ((1, 1, 36, ""), 'no lanes are given for packets through "leaf one" from port 1 to port 36'),
+        ((2, 1, 35, "15|" * 16), 'level 5 from port 1 to port 35 of "two" have lane 15'),
+    ):
+        with pytest.raises(ReadError, match=message):
+            found(lanes=by_ports(change), records=record(7, 3, 5))
+    with pytest.raises(ReadError, match="LIDs of rails are not told apart"):
+        rails(tmp_path, lanes=by_ports())
+
+
 def test_path_records_without_tables(tmp_path: Path) -> None:
     with pytest.raises(ReadError, match="path records need forwarding tables"):
         with_records(tmp_path, RECORDS, tables=False)
+
+
+def other_rail(text: str) -> str:
+    """The same subnet with GUIDs of its own, other adapters of the same hosts, and the same LIDs."""
+    found = re.sub(r"(?<=[x(:-])(0*)([a-d]\d\d)\b", lambda one: f"{one[1][1:]}1{one[2]}", text)
+    return found.replace("HCA-1", "HCA-2")
+
+
+RAILS = {
+    "rail0.txt": SUBNET,
+    "rail1.txt": other_rail(SUBNET),
+    "lfts.txt": LFTS + other_rail(LFTS).replace("0x0003 035", "0x0003 036"),
+    "paths.txt": record(3, 7, 1) + record(7, 3, 2) + other_rail(record(3, 7, 3)),
+}
+
+
+def rails(folder: Path, **changed: str) -> imports.Imported:
+    for name, text in {**RAILS, **{f"{name}.txt": text for name, text in changed.items()}}.items():
+        (folder / name).write_text(text)
+    names = dict.fromkeys([*RAILS, *(f"{name}.txt" for name in changed)])
+    found = imports.read("ibnetdiscover", *(folder / name for name in names), by_host=True)
+    assert isinstance(found, imports.Imported)
+    return found
+
+
+def test_hosts_join_rails_that_are_subnets(tmp_path: Path) -> None:
+    """LIDs and names of switches repeat; each rail has its tables and levels, and packets take both."""
+    found = rails(tmp_path)
+    graph = found.graph
+    assert graph.switch_names == ["rail0.leaf one", "rail0.two", "rail1.leaf one", "rail1.two"]
+    assert graph.port_names == ["n0/0", "n0/1", "n1/0", "n1/1", "n2/0", "n2/1"]
+    assert [plane.graph.terminal_names for plane in graph.planes] == [
+        ["n0/0", "n1/0", "n2/0"],
+        ["n0/1", "n1/1", "n2/1"],
+    ]
+    assert found.routes[1] == ("rail0.two", "n0/0", ["rail0.two:35>rail0.leaf_one:35"])
+    assert found.routes[4] == ("rail1.two", "n0/1", ["rail1.two:36>rail1.leaf_one:36"])
+    assert found.levels == [("n0/0", "n2/0", 1), ("n2/0", "n0/0", 2), ("n0/1", "n2/1", 3)]
+    assert found.remarks == (
+        "service levels 0 to 3 are taken as the lanes of these numbers; 9 pairs have no record, and level 0",
+    )
+    for name, parts in found.files("rails").items():
+        (tmp_path / name).write_text("".join(parts))
+    scenario = load(tmp_path / "scenario.toml").with_settings({"run": {"duration": "20 us", "precision": 0}})
+    compiled = compile(scenario)
+    assert compiled.graph.link_names == graph.link_names
+    assert compiled.deadlock.free
+    assert simulate.compare(compiled, 10**7).identical
+    (tmp_path / "later.csv").write_text((tmp_path / "routes.csv").read_text().replace("36", "35"))
+    later = {"routing.after_fault": {"delay": "1 us", "kind": "table", "path": "later.csv"}}
+    fault = {"fault": [{"cable": "rail1.two:36>rail1.leaf_one:36", "at": "5 us"}]}
+    compiled = compile(scenario.with_settings({**later, **fault, "technology.input_queues": "fifo"}))
+    assert compiled.deadlock.tables == 2
+    assert simulate.compare(compiled, 10**7).identical
+
+
+def test_an_adapter_may_have_a_port_in_each_rail(tmp_path: Path) -> None:
+    """Also with its block before those of the switches; and a rail may be a list of ports."""
+    second = (
+        RAILS["rail1.txt"]
+        .replace("H-0000000000001b00", "H-0000000000000b00")
+        .replace("[1](1b01)", "[2](1b01)")
+    )
+    second = second.replace('"H-0000000000000b00"[1]', '"H-0000000000000b00"[2]')
+    head, adapters = second.split("\ncaguid=0x1b00")
+    found = rails(tmp_path, rail1=f"caguid=0x1b00{adapters}\n{head}")
+    assert [plane.graph.terminal_names[0] for plane in found.graph.planes] == ["n0/0", "n0/1"]
+    assert "rail1.leaf_one:1>n0_1:2" in found.graph.link_names
+    listed = rails(tmp_path, rail1=other_rail(LISTED))
+    assert sorted(listed.routes) == sorted(rails(tmp_path).routes)
+    assert sorted(listed.levels) == sorted(rails(tmp_path).levels)
+
+
+def test_hosts_of_one_rail_are_named(tmp_path: Path) -> None:
+    assert rails(tmp_path, rail1=RAILS["rail1.txt"].replace("n2 HCA-2", "n3 HCA-2")).remarks[0] == (
+        '2 of 4 hosts are not in every rail: "n2" is in rail0.txt alone, "n3" is in rail1.txt alone'
+    )
+
+
+@pytest.mark.parametrize(
+    ("change", "message", "line"),
+    [
+        (
+            ("S-0000000000001a20", "S-0000000000000a20"),
+            '"S-0000000000000a20" is in another rail, too (line 15 of rail0.txt)',
+            15,
+        ),
+        (
+            ("H-0000000000001d00", "H-0000000000000d00"),
+            "port 1 has a cable already (line 30 of rail0.txt)",
+            30,
+        ),
+        (("# lid 7", "# lid 5"), "the LID 5 is given twice (also in line 26 of rail1.txt)", 30),
+        (
+            ('"S-0000000000001a20"[36]', '"S-0000000000000a20"[36]'),
+            "port 36 at the other end leads elsewhere (line 17 of rail0.txt)",
+            12,
+        ),
+        ((RAILS["rail1.txt"], "#"), "there is no switch and no adapter with a cable in this file", 1),
+    ],
+)
+def test_wrong_rails_are_pointed_at(change: tuple[str, str], message: str, line: int, tmp_path: Path) -> None:
+    with pytest.raises(ReadError) as caught:
+        rails(tmp_path, rail1=RAILS["rail1.txt"].replace(*change))
+    assert message in caught.value.message
+    assert caught.value.place is not None
+    assert caught.value.place[:2] == (str(tmp_path / "rail1.txt"), line)
+
+
+def test_files_of_rails_are_told_apart(tmp_path: Path) -> None:
+    for changed, message in (
+        (
+            {"rail1": RAILS["rail1.txt"].replace("HCA-2", "second HCA")},
+            '2 parts: "rail0.leaf one" and 4 more are',
+        ),
+        ({"lfts": LFTS}, '"rail1.leaf one" has no table; it is to lead to LID 7, "n2/1"'),
+        (
+            {"lfts": RAILS["lfts.txt"].replace("0000001a20", "0000002a20")},
+            "no switch 0x0000000000002a20 in rail0.txt, rail1.txt",
+        ),
+        ({"paths": RAILS["paths.txt"].replace("sgid", "xgid")}, "the record before has no sgid"),
+    ):
+        with pytest.raises(ReadError, match=message):
+            rails(tmp_path, **changed)
+    assert rails(tmp_path, paths=record(3, 7, 4).replace("::b01", "::b09")).levels == []
+    with pytest.raises(ReadError, match="2 files of ibnetdiscover among 3"):
+        imports.read("ibnetdiscover", *(tmp_path / name for name in list(RAILS)[:3]))

@@ -10,12 +10,13 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from fabriloom import routing, run, simulate, topology
+from fabriloom import imports, routing, run, simulate, topology
 from fabriloom.cli.app import app
-from fabriloom.compile import compile
-from fabriloom.routing import RouteTable
+from fabriloom.compile import LinkRoutes, compile
+from fabriloom.routing import RouteTable, dumps
 from fabriloom.scenario import Scenario
 from fabriloom.scenario.errors import ScenarioError
+from fabriloom.studies import failures
 from fabriloom.topology import Graph
 from hypothesis import given
 from hypothesis import strategies as st
@@ -133,7 +134,12 @@ def test_what_is_exported_comes_back(planes: int, head: str, tmp_path: Path) -> 
         again = scenario(rule, folder, planes)
         proved(again, 0)
         assert run(again).links.equals(before)
-    assert (folder / f"{head}lfts.out").exists()
+    dumped = [*folder.glob("*lfts.out"), *sorted(folder.glob("*ibnetdiscover.out"))]
+    back = imports.read("ibnetdiscover", *dumped, by_host=True)
+    assert isinstance(back, imports.Imported)
+    assert [plane.graph.terminals for plane in back.graph.planes] == [12] * planes
+    assert back.graph.terminal_names == topology.build(**RING).terminal_names
+    assert len(back.routes) == 6 * 10 * planes
 
 
 @pytest.mark.parametrize("choice", ["round-robin", "destination", "shortest-queue", "first-free", "nominal"])
@@ -177,3 +183,83 @@ def test_one_file_has_the_rows_of_all_networks_of_cables(tmp_path: Path) -> None
     (folder / "wrong.csv").write_text("source,target,level\nt1/1,t2/0,1\n")
     with pytest.raises(ScenarioError, match='there is no terminal or switch "t2/0"'):
         compile(again.with_settings({"routing.service_levels": {"path": "wrong.csv"}}))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_packets_keep_their_levels_on_new_tables(seed: int, tmp_path: Path) -> None:
+    """In one network and in one of two; what waits for what is as if each pair of a level were named."""
+    dice, planes = Random(seed), 1 + seed % 2
+    graph = topology.build(**RING)
+    pairs = [(one, other) for one in graph.terminal_names for other in graph.terminal_names if one != other]
+    rows = [f"{one},{other},{dice.randrange(3)}" for one, other in pairs]
+    (tmp_path / "levels.csv").write_text("\n".join(["source,target,level", *rows]))
+    kind = ("auto", "shortest-path", "up-star-down-star")[seed // 2]
+    rule = {"kind": "up*/down*", "service_levels": {"path": "levels.csv"}, "adaptive": dice.random() < 0.5}
+    one = scenario({**rule, "after_fault": {"delay": "500 ns", "kind": kind}}, tmp_path, planes, lanes=3)
+    cable = "p1/s(2)>s(3)" if planes == 2 else "s(2)>s(3)"
+    one = one.with_settings({"technology.input_queues": "fifo", "fault": [{"cable": cable, "at": "3 us"}]})
+    compiled = compile(one.with_settings({"run.duration": "10 us"}))
+    routes = compiled.routes
+    assert isinstance(routes, LinkRoutes)
+    assert simulate.compare(compiled, 10**7).identical
+    dead = next(one for one in routes.after_planes if one)
+    own, after = routes.planes[-1][1], routes.after_planes[dead][-1]
+    assert own.levels is after.levels is not None
+    gone = [np.zeros(0, np.int64), np.array(sorted(dead)) - graph.links * (planes - 1)]
+    source, target = np.divmod(np.arange(graph.terminals**2), graph.terminals)
+    cycles = [
+        routing.phases_cycle(graph, [own, after], gone, 1, own.levels.at(level, (source, target)))
+        for level in range(3)
+    ]
+    assert compiled.deadlock.free == (cycles == [None] * 3)
+    assert routes.is_free(graph, after) or kind == "shortest-path"
+
+
+def test_new_tables_are_judged_by_level(tmp_path: Path) -> None:
+    """Shortest paths on a ring that is cut are those of a line; on a torus each level is looked at."""
+    rule = {"kind": "lash", "after_fault": {"delay": "500 ns", "kind": "shortest-path"}}
+    one = scenario(rule, tmp_path, lanes=4).with_settings({"topology.shape": [4, 4]})
+    assert failures.look(compile(one), "cables", "up-star-down-star")["deadlock_free"]
+    whole = failures.look(
+        compile(one.with_settings({"routing.kind": "up*/down*"})), "cables", "shortest-path"
+    )
+    by_level = failures.look(compile(one), "cables", "shortest-path")
+    assert 0 < by_level["deadlock_count"] < whole["deadlock_count"]
+
+
+@pytest.mark.parametrize("planes", [1, 2])
+def test_rows_of_a_level_have_lanes_of_their_own(planes: int, tmp_path: Path) -> None:
+    """Lanes of the numbers of levels are as with them; on other lanes each is looked at; and what is exported
+    comes back."""
+    graph = topology.build(**RING)
+    table = routing.build(graph, "lash", lanes=3).full()
+    assert table.levels is not None
+    (tmp_path / "levels.csv").write_text(dumps.levels(graph, table))
+
+    def rows(lane: Any) -> Scenario:
+        found = ["switch,terminal,links,level"]
+        for switch, target, level in np.ndindex(graph.switches, graph.terminals, 3):
+            (link,) = onward(table, switch, target)
+            way = f"{graph.link_names[link]}/{lane(level, switch)}"
+            found.append(f"{graph.switch_names[switch]},{graph.terminal_names[target]},{way},{level}")
+        (tmp_path / "rows.csv").write_text("\n".join(found))
+        rule = {"kind": "table", "path": "rows.csv", "service_levels": {"path": "levels.csv"}}
+        return scenario(rule, tmp_path, planes, lanes=3)
+
+    same = rows(lambda level, switch: level)
+    assert run(same).links.equals(run(scenario({"kind": "lash"}, tmp_path, planes, lanes=3)).links)
+    proved(same, 0)
+    assert not compile(rows(lambda level, switch: 0)).deadlock.free
+    turned = rows(lambda level, switch: (level + switch) % 3)
+    assert compile(turned).deadlock.free
+    assert simulate.compare(compile(turned), 10**7).identical
+    (tmp_path / "one.json").write_text(json.dumps(turned.resolved), encoding="utf-8")
+    ended = CliRunner().invoke(app, ["export", str(tmp_path / "one.json"), "--out", str(tmp_path / "out")])
+    assert ended.exit_code == 0, ended.output
+    head = "" if planes == 1 else "p1-"
+    rule = {"kind": "table", "path": f"{head}table.csv", "service_levels": {"path": f"{head}levels.csv"}}
+    assert run(scenario(rule, tmp_path / "out", planes, lanes=3)).links.equals(run(turned).links)
+    fault = {"switch": "s(0)" if planes == 1 else "p0/s(0)", "at": "1 us"}
+    after = {"routing.after_fault": {"delay": "1 us"}, "fault": [fault]}
+    with pytest.raises(ScenarioError, match="rows of a level do not go with tables after a fault"):
+        compile(turned.with_settings(after))

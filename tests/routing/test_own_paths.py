@@ -293,3 +293,8 @@ def test_each_pair_of_ports_has_its_path_and_level(seed: int, preset: str, tmp_p
     for link in graph.switch_links.tolist():
         left = found.ways().after("link", graph.link_names[link], np.array([link]))
         assert left.delivered_share == pytest.approx(1 - loads[link] / sent.sum())
+    rerouted = found.ways("auto")
+    for link in graph.switch_links.tolist():
+        left = rerouted.after("cable", graph.link_names[link], np.array([link, graph.link_reverse[link]]))
+        assert left.delivered_share == pytest.approx(1)  # each ring is a chain then
+    assert rerouted.deadlocks == 0

@@ -57,6 +57,23 @@ def test_flows_that_close_the_circle_are_not_free() -> None:
     )
 
 
+def test_planes_that_differ_are_judged_each() -> None:
+    """The first, the last, or each of two rings; in the traffic that is sent, too."""
+    ring, line = {"kind": "torus", "shape": [6]}, {"kind": "grid", "shape": [6]}
+    for networks, said in (
+        ((ring, line), " in a, not in b"),
+        ((line, ring), " in b, not in a"),
+        ((ring, {**ring, "links_per_edge": 2}), " in a and b"),
+    ):
+        planes = [{"name": name, "network": own} for name, own in zip("ab", networks, strict=True)]
+        whole = {"topology": {"kind": "planes", "planes": planes}, "routing": {"kind": "shortest-path"}}
+        one = Scenario.from_dict({**whole, "technology": {"preset": "generic"}})
+        assert f"can happen{said}; a cycle: " in inspect(one)["deadlock"]["text"]
+        assert f"can deadlock{said} (shortest-path): " in route_choices.verdict(route_choices.look(one))
+        text = inspect(one.with_settings(flows((0, 1))))["deadlock"]["text"]
+        assert f"in other traffic it can{said}: " in text
+
+
 def broken(kind: str, **more: Any) -> Scenario:
     after = {"delay": "1 us", "kind": kind}
     return Scenario.from_dict(

@@ -278,6 +278,9 @@ def lanes(seed: int) -> Table:
             routing["variant"] = "minimal"
     if choice == "any" and Random(f"levels {seed}").random() < 0.3:
         routing = {"kind": "lash"}
+        if (own := Random(f"planes {seed}")).random() < 0.4:
+            written["topology"] |= {"replicate": 2}
+            written["ports"] = {"choice": own.choice(["round-robin", "destination", "first-free"])}
     return {**written, "technology": technology, "routing": routing}
 
 

@@ -17,7 +17,7 @@ from fabriloom.compile import Compiled, compile
 from fabriloom.routing import RoutingError
 from fabriloom.scenario import ScenarioError
 from fabriloom.technology import TechnologyError
-from fabriloom.topology import GraphError
+from fabriloom.topology import Graph, GraphError
 
 from . import cover, drawing
 
@@ -62,6 +62,11 @@ def ran(written: dict[str, Any], duration_ps: int, hops: int = 0) -> Results:
     return run(
         Scenario.from_dict({**written, "run": limits, "output": {"trace": True, "flows": True}}), hops=hops
     )
+
+
+def owners(graph: Graph) -> np.ndarray:
+    """Return the terminal of each port."""
+    return np.arange(graph.ports) if graph.several is None else graph.several.terminal
 
 
 def deliveries_ps(results: Results, until_ps: float = np.inf) -> np.ndarray:

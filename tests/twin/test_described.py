@@ -52,6 +52,12 @@ def as_file(rows: Rows, file: Path) -> dict[str, Any]:
     return {"kind": "file", "path": str(file)}
 
 
+def by_plane(graph: topology.Graph, file: Callable[[topology.Graph, str], dict[str, Any]]) -> dict[str, Any]:
+    """A network as a file, or as those of its planes: ``file`` describes one, to which it gives a name."""
+    parts = [{"name": plane.name, "network": file(plane.graph, plane.name)} for plane in graph.planes]
+    return {"kind": "planes", "planes": parts} if graph.several is not None else parts[0]["network"]
+
+
 def of_any_graph(written: dict[str, Any]) -> dict[str, Any]:
     """A description without what asks for coordinates or stages."""
     general = AnyRouting.model_fields.keys() - {"kind"}
@@ -85,25 +91,33 @@ def test_toml_and_json_in_any_order_are_what_python_says(seeds: Seeds, tmp_path:
 def test_names_and_formats_of_a_graph_do_not_matter(seeds: Seeds, tmp_path: Path) -> None:
     packets = 0
     for number, one in enumerate(laws.drawn(seeds(25))):
-        dice, written = Random(number), of_any_graph(one.written)
-        file = tmp_path / f"graph.{dice.choice(['csv', 'json', 'graphml'])}"
-        topology.write(one.compiled.graph, file)
-        packets += agree(one, one.written, {**one.written, "topology": {"kind": "file", "path": str(file)}})
-        rows = rows_of(one.compiled.graph, tmp_path)
-        names = {row["source"]: f"n{dice.random()}" for row in rows if row["kind"] != "cable"}
-        renamed = [
-            {
-                key: names.get(value, value) if key in ("source", "target") else value
-                for key, value in row.items()
-            }
-            for row in rows
-        ]
-        usual = {**written, "topology": as_file(rows, tmp_path / "usual.csv")}
+        dice, written, whole = Random(number), of_any_graph(one.written), one.compiled.graph
+        form, names = dice.choice(["csv", "json", "graphml"]), dict[str, str]()
+
+        def file(graph: topology.Graph, name: str, form: str = form) -> dict[str, Any]:
+            topology.write(graph, tmp_path / f"graph{name}.{form}")
+            return {"kind": "file", "path": str(tmp_path / f"graph{name}.{form}")}
+
+        def plain(graph: topology.Graph, name: str) -> dict[str, Any]:
+            return as_file(rows_of(graph, tmp_path), tmp_path / f"usual-{name}.csv")
+
+        def renamed(
+            graph: topology.Graph, name: str, dice: Random = dice, names: dict[str, str] = names
+        ) -> dict[str, Any]:
+            rows = rows_of(graph, tmp_path)
+            for row in (row for row in rows if row["kind"] != "cable"):
+                names.setdefault(row["source"], f"n{dice.random()}")
+            ends = ({end: names.get(row[end], row[end]) for end in ("source", "target")} for row in rows)
+            other = [row | own for row, own in zip(rows, ends, strict=True)]
+            return as_file(other, tmp_path / f"renamed-{name}.csv")
+
+        packets += agree(one, one.written, {**one.written, "topology": by_plane(whole, file)})
+        usual = {**written, "topology": by_plane(whole, plain)}
         try:
             compile(Scenario.from_dict(usual))
         except laws.REFUSED:
             continue  # its routing asks for a choice of lanes
-        packets += agree(one, usual, {**written, "topology": as_file(renamed, tmp_path / "renamed.csv")})
+        packets += agree(one, usual, {**written, "topology": by_plane(whole, renamed)})
     assert packets > 500
 
 
@@ -115,6 +129,8 @@ def test_the_order_of_switches_does_not_matter_where_there_is_one_way(seeds: See
         ways = parallel or one.written["routing"]["universal"]
         if one.written["topology"]["kind"] not in ONE_WAY or ways or asks_for_the_nearest(one):
             continue
+        if one.compiled.graph.several is not None:
+            continue  # the laws of planes
         rows = rows_of(one.compiled.graph, tmp_path)
         switches = [row for row in rows if row["kind"] == "switch"]
         others = [row for row in rows if row["kind"] != "switch"]
@@ -156,6 +172,8 @@ def test_a_plane_that_nobody_uses_changes_nothing(seeds: Seeds) -> None:
         graph, kind = one.compiled.graph, one.written["routing"]["kind"]
         if "interface" in one.written or asks_for_the_nearest(one) or waits_for_its_link(one):
             continue
+        if graph.several is not None:
+            continue  # it has no one plane that all use
         usual = {**one.written, "technology": laws.free_of_numbers(one.written["technology"], "fifo")}
         names = list(graph.terminal_names)
         planes = [

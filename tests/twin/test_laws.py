@@ -250,7 +250,7 @@ def test_packets_are_conserved_at_every_switch_and_terminal(seeds: Seeds) -> Non
         if "program" in one.written:
             continue
         graph, native = one.compiled.graph, laws.ran(one.written, one.duration_ps).native
-        vertices, passed = graph.switches + graph.terminals, np.asarray(native["link_packets"])
+        vertices, passed = graph.switches + graph.ports, np.asarray(native["link_packets"])
         entered = np.bincount(np.asarray(graph.link_target), passed, vertices)
         left = np.bincount(np.asarray(graph.link_source), passed, vertices)
         inside = (entered - left)[: graph.switches]
@@ -262,7 +262,7 @@ def test_packets_are_conserved_at_every_switch_and_terminal(seeds: Seeds) -> Non
         assert inside.min(initial=0) >= -native["lost"], one.written
         assert inside.sum() <= on_their_way, one.written
         for seen, told in ((entered, ended["target"]), (left, ended["source"])):
-            more = seen[graph.switches :] - told
+            more = np.bincount(laws.owners(graph), seen[graph.switches :], graph.terminals) - told
             assert more.min() >= 0, one.written
             assert more.sum() <= on_their_way, one.written
         packets += len(native["trace_target"])

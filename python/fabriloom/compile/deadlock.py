@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .. import traffic
-from ..topology import Graph
+from ..topology import MOST_PORTS, Graph
 from ..topology.graph import Ints
 from ..traffic import Demand
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 Pairs = tuple[Ints, Ints]
 """Sources and targets of packets, as terminals."""
+Cycle = tuple[int, list[str], str]
+"""Number of a set of tables, names of links or lanes, and the name of their plane."""
+_NO_CYCLE: Cycle = (0, [], "")
 MOST_PAIRS = 1 << 22
 """With more pairs of terminals that send, any is taken to send to any."""
 DEADLOCKS = ("the routing can deadlock", "the programs deadlock")
@@ -43,6 +46,8 @@ class Deadlock:
     """Whether these are cycles of escape lanes, any of which a packet can take as long as it waits."""
     bubble: bool = False
     """Whether a place stays free in each ring, which counts as one link."""
+    where: str = ""
+    """In which planes there is such a cycle, and in which not, where they differ."""
 
     @property
     def free(self) -> bool:
@@ -65,7 +70,7 @@ class Deadlock:
         if self.waiting:
             more = f"; {len(self.waiting) - _NAMED} more" if len(self.waiting) > _NAMED else ""
             return f"happens in any network: the programs wait: {'; '.join(self.waiting[:_NAMED])}{more}"
-        when = f" {self.when}" if self.when else ""
+        when = self.where + (f" {self.when}" if self.when else "")
         if self.cycle:
             return f"can happen{when}; a cycle: {_round(self.cycle)}"
         if self.any_cycle:
@@ -93,17 +98,32 @@ def deadlock_of(compiled: Compiled) -> Deadlock:
     routes, sent = compiled.routes, pairs_of(compiled)
     scenario = compiled.scenario
     replaced = routes.dead_in_turn(scenario, compiled.arrays, compiled.times.tick_ps)
-    any_at, any_cycle = routes.cycle_of(scenario, None, replaced)
-    at, cycle = any_at, any_cycle
-    if sent is not None and any_cycle:
-        at, cycle = routes.cycle_of(scenario, sent, replaced)
-    place = at if cycle else any_at
-    when = ""
+    others = routes.cycles(scenario, None, replaced)
+    found = first = next(others, _NO_CYCLE)
+    cycle = first[1]
+    if sent is not None and first[1]:
+        own = routes.cycles(scenario, sent, replaced)
+        _, cycle, _ = in_traffic = next(own, _NO_CYCLE)
+        found, others = (in_traffic, own) if cycle else (first, others)
+    place, when = found[0], ""
     if place:
-        alone = routes.cycle_of(scenario, sent if cycle else None, [replaced[place - 1]], alone=True)[1]
-        when = _moment(compiled.graph, replaced, place, bool(alone))
+        alone = next(
+            routes.cycles(scenario, sent if cycle else None, [replaced[place - 1]], alone=True), None
+        )
+        when = _moment(compiled.graph, replaced, place, alone is not None)
+    where = in_planes(compiled.graph, [found, *others] if found[1] else [])
     tables, kinds = 1 + len(set(replaced)), (routes.escapes, routes.bubble)
-    return Deadlock(cycle, any_cycle, when, tables, _waiting(compiled), *kinds)
+    return Deadlock(cycle, first[1], when, tables, _waiting(compiled), *kinds, where)
+
+
+def in_planes(graph: Graph, cycles: Iterable[Cycle]) -> str:
+    """Return in which planes there are cycles, and in which not, in words; empty where planes are alike."""
+    if len({id(plane.graph) for plane in graph.planes}) == 1 or len(graph.planes) > MOST_PORTS:
+        return ""
+    found = [plane for _, _, plane in cycles]
+    free = [plane.name for plane in graph.planes if plane.name not in found]
+    beside = f", not in {' and '.join(free)}" if free else ""
+    return f" in {' and '.join(found)}{beside}" if all(found) and found else ""
 
 
 def _waiting(compiled: Compiled) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -21,9 +22,8 @@ from ..topology import Graph
 from ..topology.named import UnknownPartError, each_of
 from ..traffic.kinds import rate_of
 from .columns import Arrays, u32
-from .link_routes import LinkRoutes, entry_columns
+from .link_routes import LinkRoutes, entry_columns, planes_with
 from .networks import Network
-from .own_sizes import narrowed
 from .physical_lanes import Failure, Lost, character_ps, rate_changes
 
 NEVER_TICKS = 1 << 62
@@ -155,6 +155,7 @@ def _columns(found: list[Outage]) -> Arrays:
 
 # Routing tables that are replaced after faults: the times, the tables and their columns.
 
+_FIFO = 'write input_queues = "fifo" in [technology]'
 MOST_REPLACED = 1000
 """A run cannot replace tables more often than this."""
 _ANY = frozenset([-1])
@@ -168,9 +169,9 @@ def table_columns(scenario: Scenario, routes: LinkRoutes, columns: Arrays, tick_
     after = getattr(scenario.routing, "after_fault", None)
     if after is None or not scenario.fault:
         return {}
-    if after.path is not None and len({id(plane.graph) for plane in routes.graph.planes}) > 1:
-        message = "a table of your own is for one network, and the terminals of this one join several"
-        raise scenario.error(message, ("routing", "after_fault", "path"), "choose another kind")
+    if routes.technology.input_queues == "per-output":
+        message = "tables are not replaced after a fault with a queue per output"
+        raise scenario.error(message, ("routing", "after_fault"), _FIFO, key=True)
     moments = _moments(scenario, after, routes, columns, tick_ps)
     if len(moments) > MOST_REPLACED:
         message = f"tables would be replaced {len(moments):,} times, more than {MOST_REPLACED:,}"
@@ -181,7 +182,7 @@ def table_columns(scenario: Scenario, routes: LinkRoutes, columns: Arrays, tick_
     numbers = {frozenset[int](): 0}
     for dead in needed:
         numbers.setdefault(dead, len(numbers))
-    entries = len(numbers) * routes.graph.switches * routes.table.classes
+    entries = len(numbers) * routes.graph.switches * routes.lane_table.classes
     if entries > MOST_ENTRIES:
         message = f"{len(numbers):,} tables have {entries:,} entries, more than {MOST_ENTRIES:,}"
         raise scenario.error(message, ("routing", "after_fault"), "let less fail")
@@ -253,37 +254,56 @@ def _table(scenario: Scenario, routes: LinkRoutes, after: AfterFault, dead: froz
     """Return the table by lanes without dead links, or the user's table."""
     if dead in routes.after:
         return routes.after[dead]
-    lanes, parameters = routes.technology.lanes, _parameters(scenario)
     is_dead = np.zeros(routes.graph.links, bool)
     is_dead[[link for link in dead if link >= 0]] = True
-    tables, own = [], []
+    own = []
     try:
-        for plane, (graph, table) in zip(routes.graph.planes, routes.planes, strict=True):
+        given = None if after.path is None else _own(scenario, routes, after.path)
+        for plane, (graph, table) in zip(routes.graph.planes, given or routes.planes, strict=True):
             gone = is_dead[plane.links]
-            if after.path is not None:
-                path = str(scenario.base_dir / after.path)
-                found = routing.build(graph, "table", adaptive=parameters["adaptive"], path=path, lanes=lanes)
-            else:
-                found = around(scenario, routes, graph, gone, after.kind) if gone.any() else table
-            own.append(found)
-            tables.append(routes.divide(graph, found, lanes))
+            own.append(around(scenario, routes, graph, gone, after.kind, table) if gone.any() else table)
         routes.after_planes[dead] = own
-        together = routing.together(routes.graph, tables, lanes)
-        routes.after[dead] = narrowed(together, routes.graph, routes.network.link_lanes, lanes)
+        graphs = (plane.graph for plane in routes.graph.planes)
+        routes.after[dead] = routes.by_lanes([*zip(graphs, own, strict=True)])
     except RoutingError as error:
         raise scenario.located(error, "routing", ("after_fault",)) from error
     return routes.after[dead]
 
 
+def _own(scenario: Scenario, routes: LinkRoutes, path: str) -> list[tuple[Graph, RouteTable]]:
+    """Return each plane with the user's table; packets keep their levels."""
+    given: dict[str, Any] = {"kind": "table", "path": str(scenario.base_dir / path)}
+    given |= {"adaptive": _parameters(scenario)["adaptive"], "lanes": routes.technology.lanes}
+    found = planes_with(routes.graph, given)
+    return [
+        (graph, replace(table, levels=usual.levels))
+        for (graph, table), (_, usual) in zip(found, routes.planes, strict=True)
+    ]
+
+
 def around(
-    scenario: Scenario, routes: LinkRoutes, graph: Graph, gone: NDArray[np.bool_], kind: str
+    scenario: Scenario,
+    routes: LinkRoutes,
+    graph: Graph,
+    gone: NDArray[np.bool_],
+    kind: str,
+    usual: RouteTable,
 ) -> RouteTable:
-    """Return the table of a plane without dead links; packets that escape do so by up*/down*."""
+    """Return the table of a plane without dead links, whose packets keep their levels of the usual one.
+
+    Packets that escape do so by up*/down*.
+    """
     parameters = _parameters(scenario)
-    if routes.lane_choice != "escape":
-        return routing.around(graph, gone, kind, lanes=routes.layers, **parameters)
-    escape = routing.around(graph, gone, "up-star-down-star", **parameters)
-    return routes.with_escape(routing.around(graph, gone, "shortest-path", next_hops="all"), escape)
+    if routes.lane_choice == "escape":
+        escape = routing.around(graph, gone, "up-star-down-star", **parameters)
+        return routes.with_escape(routing.around(graph, gone, "shortest-path", next_hops="all"), escape)
+    judged = kind == "auto" and usual.levels is not None
+    rule = "shortest-path" if judged else kind
+    found = routing.around(graph, gone, rule, lanes=routes.layers, **parameters)
+    found = replace(found, levels=usual.levels)
+    if judged and not routes.is_free(graph, found):
+        return around(scenario, routes, graph, gone, "up-star-down-star", usual)
+    return found
 
 
 def _parameters(scenario: Scenario) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from ..units import format_time_ps
 from . import congestion
 from .addresses import addresses_of, distributions_of
 from .columns import Arrays, u32
-from .deadlock import Pairs, ports_of
+from .deadlock import Cycle, Pairs, ports_of
 from .drawn import ONE_EACH, parts_of, sources_in_a_row, without_parts
 from .own_sizes import coded, narrowed, promised, slots_by_chance
 from .schedule import check_schedule
@@ -60,7 +60,7 @@ class LinkRoutes:
             if scenario.routing.kind == "paths":
                 by_sender = scenario.routing.addressing == "path" or self.technology.in_flits
                 parameters["by_source"] = by_sender
-            self.planes = _planes(graph, parameters)
+            self.planes = planes_with(graph, parameters)
             """Per plane of the graph: its graph and table."""
             tables = [table for _, table in self.planes]
             self.classes = by_pair(scenario, graph, self.classes, tables, lanes)
@@ -74,9 +74,7 @@ class LinkRoutes:
             self.table = routing.together(graph, tables)
             self._divided: dict[tuple[int, int, int | None], RouteTable] = {}
             """Tables of planes by lanes, by the table, the number of lanes, and the half of senders."""
-            halves = self.classes.halves or (None,)
-            ways = [self._on_lanes(own, half) for own in self.classes.lanes for half in halves]
-            self.lane_table = routing.by_class(ways)
+            self.lane_table = self.by_lanes(self.planes)
             self._free: set[tuple[int, int]] = set()
             """Tables of planes, and numbers of lanes, that are known to be without a dependency cycle."""
             self._check_arrival()
@@ -128,6 +126,10 @@ class LinkRoutes:
         """
         if self.distributions:
             return distribution_cycle(self.graph, self.table, self.distributions)
+        return next((cycle for _, cycle in self.lane_cycles()), None)
+
+    def lane_cycles(self) -> Iterator[tuple[str, list[int]]]:
+        """Yield each plane with a cycle, and one by lanes."""
         for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
             for own in self._waiting_apart():
                 if (id(table), _alike(table, own)) in self._free:
@@ -140,8 +142,8 @@ class LinkRoutes:
                 else:
                     found = routing.dependency_cycle(graph, way, lanes, tried=True)
                 if found is not None:
-                    return self._lanes_of(found, own[:lanes], plane.first_link)
-        return None
+                    yield plane.name, self._lanes_of(found, own[:lanes], plane.first_link)
+                    break
 
     def is_free(self, graph: Graph, table: RouteTable) -> bool:
         """Return whether packets by another table of a plane cannot wait for each other in a cycle."""
@@ -156,11 +158,11 @@ class LinkRoutes:
 
         return dead_in_turn(scenario, self, columns, tick_ps)
 
-    def cycle_of(
+    def cycles(
         self, scenario: Scenario, pairs: Pairs | None, replaced: list[frozenset[int]], alone: bool = False
-    ) -> tuple[int, list[str]]:
-        """Return a cycle of links or lanes by name, and the number of the table with which it appears, 0 for
-        the first.
+    ) -> Iterator[Cycle]:
+        """Yield, for each plane with a cycle of links or lanes, the number of the table with which it
+        appears, 0 for the first, their names, and its own.
 
         Args:
             scenario: that of the tables after faults.
@@ -169,7 +171,9 @@ class LinkRoutes:
             alone: whether the first table is left out.
         """
         if (pairs is None and not replaced) or self.distributions or self.via or self.with_room:
-            return 0, self._named(self.lane_cycle or [])
+            found = [("", self.lane_cycle or [])] if self.distributions else self.lane_cycles()
+            yield from ((0, self._named(cycle), name) for name, cycle in found if cycle)
+            return
         from .faults import tables_after
 
         sets = [*([] if alone else [frozenset[int]()]), *replaced]
@@ -179,15 +183,18 @@ class LinkRoutes:
             dead = [np.array([link - plane.first_link for link in one], np.int64) for one in sets]
             dead = [one[(one >= 0) & (one < graph.links)] for one in dead]
             for own in self._waiting_apart():
-                phases = [self._as_waited_for(graph, table[at], own)[0] for table in tables]
-                some = here
-                if here is not None and usual.levels is not None and not self.technology.holds_wire:
+                phases, some = [table[at] for table in tables], here
+                if usual.levels is None or self.technology.holds_wire:
+                    phases = [self._as_waited_for(graph, table, own)[0] for table in phases]
+                elif here is None:
+                    some = routing.pairs_at(graph, usual, own[0])
+                else:
                     some = usual.levels.at(own[0], here)
                 found = routing.phases_cycle(graph, phases, dead, len(own), some)
                 if found is not None:
                     place, cycle = found
-                    return place, self._named(self._lanes_of(cycle, own, plane.first_link))
-        return 0, []
+                    yield place, self._named(self._lanes_of(cycle, own, plane.first_link)), plane.name
+                    break
 
     def _waiting_apart(self) -> list[list[int]]:
         """Return lanes of a link whose packets never wait for those of others: a packet of one class never
@@ -280,18 +287,26 @@ class LinkRoutes:
             for own in self._waiting_apart()
         ]
 
-    def _on_lanes(self, own: list[int], half: int | None) -> RouteTable:
+    def by_lanes(self, planes: Sequence[tuple[Graph, RouteTable]]) -> RouteTable:
+        """Return one table of those of all planes, by lanes and classes of packets."""
+        halves = self.classes.halves or (None,)
+        ways = [self._on_lanes(planes, own, half) for own in self.classes.lanes for half in halves]
+        return routing.by_class(ways)
+
+    def _on_lanes(
+        self, planes: Sequence[tuple[Graph, RouteTable]], own: list[int], half: int | None
+    ) -> RouteTable:
         """Return the groups for the packets of a traffic class, which may use some lanes of each link."""
         lanes = self.technology.lanes
-        if len(own) < lanes and any(table.group_lanes is not None for _, table in self.planes):
-            message = "the table names lanes itself: leave traffic_class out"
-            raise RoutingError(message, "traffic_class")
+        if len(own) < lanes and any(table.group_lanes is not None for _, table in planes):
+            what = "traffic_class" if self.classes.by_pair is None else "service_levels"
+            raise RoutingError(f"the table names lanes itself: leave {what} out", what)
         try:
-            for plane, table in self.planes:
+            for plane, table in planes:
                 key = (id(table), len(own), half)
                 if key not in self._divided:
                     self._divided[key] = self.divide(plane, table, len(own), half)
-            divided = [self._divided[id(table), len(own), half] for _, table in self.planes]
+            divided = [self._divided[id(table), len(own), half] for _, table in planes]
         except RoutingError as error:
             if len(own) == lanes:
                 raise
@@ -442,7 +457,7 @@ def _alike(table: RouteTable, own: list[int]) -> int:
     return len(own) if table.levels is None else own[0]
 
 
-def _planes(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, RouteTable]]:
+def planes_with(graph: Graph, parameters: dict[str, Any]) -> list[tuple[Graph, RouteTable]]:
     """Return each plane with its table; planes with the same graph share a table."""
     known: dict[int, RouteTable] = {}
     graphs = {id(plane.graph): plane.graph for plane in graph.planes}

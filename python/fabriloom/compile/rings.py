@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,7 +21,7 @@ from ..technology.rings import PORT_PLACES, Ordered
 from ..topology import Graph
 from .addresses import NO_ADDRESSES
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
-from .deadlock import Pairs, ports_of
+from .deadlock import Cycle, Pairs, ports_of
 from .times import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 from .traffic_classes import TrafficClasses, class_columns, classes_of
 
@@ -251,12 +251,12 @@ class RingRoutes:
         """Return nothing: rings have one table."""
         return []
 
-    def cycle_of(
+    def cycles(
         self, scenario: Scenario, pairs: Pairs | None, replaced: list[frozenset[int]], alone: bool = False
-    ) -> tuple[int, list[str]]:
-        """Return 0 and the names of a cycle's links: rings have one table."""
-        found = self.cycle if pairs is None else self._cycle(pairs)
-        return 0, [self.graph.link_names[link] for link in found or []]
+    ) -> Iterator[Cycle]:
+        """Yield a cycle, if there is one, by the names of its links: rings have one table."""
+        if found := self.cycle if pairs is None else self._cycle(pairs):
+            yield 0, [self.graph.link_names[link] for link in found], ""
 
     @cached_property
     def columns(self) -> Arrays:

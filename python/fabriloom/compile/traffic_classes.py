@@ -102,11 +102,13 @@ def by_pair(
     levels = max((1 + int(one.levels.of.max(initial=0)) for one in tables if one.levels), default=0)
     ways = max((one.by_source.count for one in tables if one.by_source), default=1)
     if levels:
-        _check_alone(scenario, tables, "service levels", "service_levels")
+        _check_alone(scenario, tables, "service levels", "service_levels", by_way=False)
         _check_lanes(levels, lanes)
         classes = replace(no_classes(graph), lanes=[[lane] for lane in range(levels)])
     if ways > 1:
-        _check_alone(scenario, tables, "paths that meet and part again", "path")
+        own = any(one.by_source and one.kind == "table" for one in tables)
+        what = ("rows of a level", "service_levels") if own else ("paths that meet and part again", "path")
+        _check_alone(scenario, tables, *what, by_way=True)
     if not levels and ways == 1:
         return classes
     planes = zip(graph.planes, tables, strict=True)
@@ -150,18 +152,21 @@ def _check_lanes(levels: int, lanes: int) -> None:
         raise routing.RoutingError(f"{message}: set technology.lanes = {levels}", "service_levels")
 
 
-def _check_alone(scenario: Scenario, tables: Sequence[RouteTable], what: str, parameter: str) -> None:
+def _check_alone(
+    scenario: Scenario, tables: Sequence[RouteTable], what: str, parameter: str, by_way: bool
+) -> None:
     """Raise RoutingError for what does not go with classes by pair."""
     given = scenario.routing
     beside = {
-        "lanes that the table names itself": any(table.group_lanes is not None for table in tables),
+        "lanes that the table names itself": not by_way
+        and any(table.group_lanes is not None for table in tables),
         "layers of lanes": any(table.layer is not None for table in tables),
         "random switches": any(len(table.via_switch) > 0 for table in tables),
         "lane_choice": getattr(given, "lane_choice", None) not in (None, "any"),
-        "traffic classes": parameter != "path" and bool(_given(scenario)),
+        "traffic classes": not by_way and bool(_given(scenario)),
         "ports of traffic classes": any(one.ports is not None for one in _given(scenario)),
         "packet distribution": bool(getattr(given, "distribution", None)),
-        "tables after a fault": bool(getattr(given, "after_fault", None)),
+        "tables after a fault": by_way and bool(getattr(given, "after_fault", None)),
     }
     for other in (other for other, there in beside.items() if there):
         raise routing.RoutingError(f"{what} do not go with {other}: leave one of them out", parameter)

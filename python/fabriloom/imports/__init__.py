@@ -52,7 +52,8 @@ def read(kind: str, *files: str | Path, by_host: bool = False) -> Configuration 
     Args:
         kind: one of ``KINDS``.
         files: the files of this kind, in any order; the reader knows them by their content.
-        by_host: of ibnetdiscover: the ports of all adapters of a host are those of one terminal.
+        by_host: of ibnetdiscover: the ports of all adapters of a host are those of one terminal, which joins
+            several subnets.
 
     Raises:
         ReadError: the kind or a file cannot be used; ``place`` is its line.

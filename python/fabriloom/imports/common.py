@@ -6,9 +6,12 @@ import csv
 import io
 import itertools
 import math
+import re
 import tempfile
+from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, NoReturn
@@ -34,8 +37,8 @@ _ETHERNET = {
     "ethernet-800g": 8e11,
     "ethernet-1600g": 1.6e12,
 }
-Route = tuple[str, str, Sequence[str]]
-"""Switch, terminal or switch, and the names of the links, in order of preference."""
+Route = tuple[str, str, Sequence[str]] | tuple[str, str, Sequence[str], int]
+"""Switch, terminal or switch, the names of the links in order of preference, and the service level if any."""
 Level = tuple[str, str, int]
 """Source, target (terminals or switches) and service level."""
 
@@ -51,20 +54,40 @@ def _named(path: Path) -> Iterator[None]:
 
 
 class Lines:
-    """A file line by line; every error points at its line."""
+    """A file line by line, or several with consecutive numbers; every error points at its line."""
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self.files, self.starts = path, [self], [0]
         with _named(path):
             content = reading.content(path, _MOST_BYTES, "1 GB", "take a part of it")
             self.text = reading.text_of(content, str(path))
 
     def __iter__(self) -> Iterator[tuple[int, str]]:
-        yield from enumerate(self.text.splitlines(), 1)
+        yield from enumerate((line for one in self.files for line in one.text.splitlines()), 1)
+
+    def followed_by(self, others: Sequence[Lines]) -> Lines:
+        """Return the lines of several files, this one first."""
+        found = copy(self)
+        found.files = [self, *others]
+        counts = (len(one.text.splitlines()) for one in found.files[:-1])
+        found.starts = [*itertools.accumulate(counts, initial=0)]
+        return found
+
+    def file_of(self, line: int) -> int:
+        """Return the number of the file in which a line is."""
+        return bisect_left(self.starts, line) - 1
+
+    def said(self, line: int) -> str:
+        """Return a line in words, and its file if there are several."""
+        at = self.file_of(line)
+        own = f"line {line - self.starts[at]}"
+        return own if len(self.files) == 1 else f"{own} of {self.files[at].path.name}"
 
     def error(self, line: int, message: str, hint: str, part: str = "") -> ReadError:
         """Return the error at a line, or at the first place of ``part`` in it."""
-        place = reading.line_of(self.text, line, str(self.path))
+        at = self.file_of(line)
+        one, line = self.files[at], line - self.starts[at]
+        place = reading.line_of(one.text, line, str(one.path))
         at = place[4].find(part) if part else -1
         if at >= 0:
             place = (place[0], line, at + 1, len(part), place[4])
@@ -262,8 +285,9 @@ def routes_csv(routes: Sequence[Route]) -> str:
     """Return routes as the file of a table."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("switch", "terminal", "links"))
-    writer.writerows((switch, target, " ".join(links)) for switch, target, links in routes)
+    level = ("level",) if any(len(route) > 3 for route in routes) else ()
+    writer.writerow(("switch", "terminal", "links", *level))
+    writer.writerows((switch, target, " ".join(links), *own) for switch, target, links, *own in routes)
     return out.getvalue()
 
 
@@ -287,7 +311,7 @@ class Fabric:
     def add(self, name: str, terminal: bool, line: int) -> None:
         """Add a switch or terminal."""
         if name in self.line_of:
-            message = f'"{name[:60]}" is there already (line {self.line_of[name]})'
+            message = f'"{name[:60]}" is there already ({self.lines.said(self.line_of[name])})'
             self.lines.fail(line, message, "give each a name of its own", name)
         self.line_of[name] = line
         try:
@@ -348,6 +372,7 @@ class Fabric:
         except GraphError as error:
             line = next((int(word) for word in _words_after_line(str(error))), 1)
             message = str(error).removeprefix(f"{self.raw.origin}: ").removeprefix(f"line {line}: ")
+            message = re.sub(r"\bline (\d+)", lambda found: self.lines.said(int(found[1])), message)
             raise self.lines.error(line, message, "") from None
 
     def _check_whole(self, to_join: str) -> None:

@@ -26,7 +26,7 @@ from .check import (
 )
 from .lanes import ESCAPES, divide, escape_part, halves, in_rings
 from .layers import hops_needed, layers_needed
-from .levels import of_level
+from .levels import of_level, pairs_at
 from .planes import pairs_together, ports_together, together
 from .sharing import most_units, shares
 from .table import NONE, OWN, RouteTable, RoutingError, by_class, on_lanes
@@ -66,6 +66,7 @@ __all__ = [
     "most_units",
     "of_level",
     "on_lanes",
+    "pairs_at",
     "pairs_together",
     "path",
     "phases_cycle",

@@ -17,7 +17,7 @@ from .check import dependency_cycle
 from .layers import all_minimal, hops, hops_needed, minimal_layers, ugal, valiant
 from .levels import lash, read_levels
 from .native import Core, numbers
-from .table import NONE, RouteTable, RoutingError
+from .table import NONE, ByPair, RouteTable, RoutingError
 from .up_down import one_way, self_routing, shortest_path, up_down, up_star_down_star
 
 # Dimension order: grids, tori, rings, hypercubes (e-cube) and HyperX.
@@ -143,8 +143,10 @@ def build(
     how = _spread(adaptive, spread)
     if spread_seed is not None and spread != "random":
         raise RoutingError('spread_seed is for spread = "random"', "spread_seed")
+    levels = _levels(graph, service_levels["path"], elsewhere) if service_levels else None
     if kind == "table":
-        table = _own(graph, adaptive, universal, {**given, "lanes": lanes, "elsewhere": elsewhere})
+        beside = {"lanes": lanes, "elsewhere": elsewhere, "levels": levels}
+        table = _own(graph, adaptive, universal, {**given, **beside})
     elif kind == "paths":
         table = _paths(graph, universal, {**given, "by_source": by_source, "elsewhere": elsewhere})
     else:
@@ -159,8 +161,8 @@ def build(
         )
     if how == "random":
         table = drawn(graph, table, spread_seed or 0)
-    if service_levels:
-        table = _with_levels(graph, table, service_levels["path"], elsewhere)
+    if levels is not None and table.by_source is not levels:
+        table = replace(table, levels=levels)
     if interval_labelling:
         from .intervals import interval_labels
 
@@ -219,9 +221,9 @@ def _paths(graph: Graph, universal: bool, given: dict[str, Any]) -> RouteTable:
     return own_paths(graph, others=_automatic(graph, "turns", [], {}), **given)
 
 
-def _with_levels(graph: Graph, table: RouteTable, path: str, elsewhere: Collection[str]) -> RouteTable:
+def _levels(graph: Graph, path: str, elsewhere: Collection[str]) -> ByPair:
     try:
-        return replace(table, levels=read_levels(graph, path, elsewhere))
+        return read_levels(graph, path, elsewhere)
     except RoutingError as error:
         error.parameter = "service_levels.path"
         raise

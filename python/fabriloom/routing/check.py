@@ -312,6 +312,15 @@ def _taken(graph: Graph, table: RouteTable, lanes: int) -> NDArray[np.bool_]:
     return reached(graph, table, taken, lanes)
 
 
+def met(graph: Graph, table: RouteTable) -> RouteTable:
+    """Return a table of several ways with the entries that packets meet."""
+    source, target = np.nonzero(~np.eye(graph.terminals, dtype=bool))
+    starts = np.zeros(table.rows.shape, bool)
+    starts[graph.terminal_entry_switches[source], table.classes_between(source, target)] = True
+    rows = np.where(reached(graph, table, starts), table.rows, NONE).astype(np.uint32)
+    return replace(table, rows=rows, entered="where-known")
+
+
 def reached(graph: Graph, table: RouteTable, starts: NDArray[np.bool_], lanes: int = 1) -> NDArray[np.bool_]:
     """Return, per switch and class, whether packets of the class come to the switch from where they start."""
     taken, start = starts.copy(), table.group_start.astype(np.int64)

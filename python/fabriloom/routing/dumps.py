@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,11 +32,13 @@ def by_name(graph: Graph, whole: RouteTable, lanes: int, choice: str | None = No
     words = [_words(graph, table.group(group).tolist(), lanes) for group in range(table.groups)]
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
-    lines.writerow(["switch", "terminal", "links"])
+    by_level = table.by_source is not None
+    lines.writerow(["switch", "terminal", "links", *(["level"] if by_level else [])])
     for switch, row in enumerate(table.route[:, table.terminal_class]):
-        for terminal in np.flatnonzero(row != NONE).tolist():
-            group = words[int(row[terminal]) >> 1]
-            lines.writerow([graph.switch_names[switch], graph.terminal_names[terminal], group])
+        for aim in np.flatnonzero(row != NONE).tolist():
+            level, terminal = divmod(aim, graph.terminals)
+            cells = graph.switch_names[switch], graph.terminal_names[terminal], words[int(row[aim]) >> 1]
+            lines.writerow([*cells, *([level] if by_level else [])])
     return text.getvalue()
 
 
@@ -53,7 +55,7 @@ def levels(graph: Graph, table: RouteTable) -> str:
 
     ``service_levels`` of a routing reads the lines.
     """
-    given = table.levels
+    given = table.levels or table.by_source
     assert given is not None
     ends = [
         _ends(graph, numbers, count)
@@ -95,15 +97,19 @@ def fits_forwarding(graph: Graph, table: RouteTable) -> bool:
     return single and plain and cabled and lids <= LAST_LID and len(set(_names(graph))) == lids
 
 
-def _names(graph: Graph) -> list[str]:
-    """Return the names of vertices as a dump can hold them."""
-    return [name.replace('"', "'") for name in (*graph.switch_names, *graph.terminal_names)]
+def _names(graph: Graph, hosts: Sequence[str] = ()) -> list[str]:
+    """Return the names of vertices as a dump can hold them; ``hosts``: others of terminals."""
+    return [name.replace('"', "'") for name in (*graph.switch_names, *(hosts or graph.terminal_names))]
 
 
-def ibnetdiscover(graph: Graph) -> str:
-    """Return the network as ``ibnetdiscover`` prints it; LIDs from 1, switches first. Rates are left out."""
-    port, names = ports(graph, LAST_PORT), _names(graph)
-    key = [f"{'S' if at < graph.switches else 'H'}-{_guid(at):016x}" for at in range(len(names))]
+def ibnetdiscover(graph: Graph, rail: int = 0, hosts: Sequence[str] = ()) -> str:
+    """Return the network as ``ibnetdiscover`` prints it; LIDs from 1, switches first. Rates are left out.
+
+    ``rail``: its number among several, of which GUIDs differ; ``hosts``: per terminal, another name.
+    """
+    port, names = ports(graph, LAST_PORT), _names(graph, hosts)
+    guid = [_guid(at, rail) for at in range(len(names))]
+    key = [f"{'S' if at < graph.switches else 'H'}-{guid[at]:016x}" for at in range(len(names))]
     leaving: list[list[int]] = [[] for _ in names]
     for link, vertex in enumerate(graph.link_source.tolist()):
         leaving[vertex].append(link)
@@ -113,36 +119,36 @@ def ibnetdiscover(graph: Graph) -> str:
         kind, word = ("switchguid", "Switch") if is_switch else ("caguid", "Ca")
         count = max(port[link] or 1 for link in leaving[vertex])
         lid = f" enhanced port 0 lid {vertex + 1} lmc 0" if is_switch else ""
-        lines += ["", f"{kind}=0x{_guid(vertex):x}", f'{word}\t{count} "{key[vertex]}"\t\t# "{name}"{lid}']
+        lines += ["", f"{kind}=0x{guid[vertex]:x}", f'{word}\t{count} "{key[vertex]}"\t\t# "{name}"{lid}']
         for link in sorted(leaving[vertex], key=lambda one: port[one] or 1):
             far = int(graph.link_target[link])
             back = port[int(graph.link_reverse[link])] or 1
-            own = f"[{port[link] or 1}]" + ("" if is_switch else f"({_guid(vertex) + 1:x})")
-            end = f"[{back}]" + (f"({_guid(far) + 1:x})" if far >= graph.switches else "")
+            own = f"[{port[link] or 1}]" + ("" if is_switch else f"({guid[vertex] + 1:x})")
+            end = f"[{back}]" + (f"({guid[far] + 1:x})" if far >= graph.switches else "")
             about = f'"{names[far]}" lid {far + 1}' if is_switch else f'lid {vertex + 1} lmc 0 "{names[far]}"'
             lines.append(f'{own} \t"{key[far]}"{end} \t\t# {about}')
     return "\n".join([*lines, ""])
 
 
-def _guid(vertex: int) -> int:
-    return (vertex + 1) << 8
+def _guid(vertex: int, rail: int) -> int:
+    return rail << 40 | (vertex + 1) << 8
 
 
-def lfts(graph: Graph, table: RouteTable) -> str:
+def lfts(graph: Graph, table: RouteTable, rail: int = 0, hosts: Sequence[str] = ()) -> str:
     """Return the linear forwarding tables as ``dump_lfts`` prints them, for :func:`ibnetdiscover`."""
-    return "\n".join([*_lfts(graph, table), ""])
+    return "\n".join([*_lfts(graph, table, rail, _names(graph, hosts)), ""])
 
 
-def _lfts(graph: Graph, table: RouteTable) -> Iterator[str]:
-    port, names = ports(graph, LAST_PORT), _names(graph)
+def _lfts(graph: Graph, table: RouteTable, rail: int, names: list[str]) -> Iterator[str]:
+    port = ports(graph, LAST_PORT)
     most = graph.switches + graph.terminals
     for switch, row in enumerate(table.route[:, table.terminal_class]):
-        where = f"guid 0x{_guid(switch):016x} ('{names[switch]}')"
+        where = f"guid 0x{_guid(switch, rail):016x} ('{names[switch]}')"
         yield f"Unicast lids [0x0-0x{most:x}] of switch Lid {switch + 1} {where}:"
         found = np.flatnonzero(row != NONE).tolist()
         for terminal in found:
             vertex = graph.switches + terminal
             by = port[int(table.group(int(row[terminal]) >> 1)[0])]
-            about = f"# Channel Adapter portguid 0x{_guid(vertex) + 1:016x}: '{names[vertex]}'"
+            about = f"# Channel Adapter portguid 0x{_guid(vertex, rail) + 1:016x}: '{names[vertex]}'"
             yield f"0x{vertex + 1:04x} {by:03d} {about}"
         yield f"{len(found)} lids dumped"

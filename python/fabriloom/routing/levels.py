@@ -7,7 +7,7 @@ path, and switches map it to the lane with its number.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,12 +18,11 @@ from numpy.typing import NDArray
 from ..topology.graph import Graph
 from .check import reached
 from .native import Core, columns
-from .own_table import fault, numbered, rows_of
+from .own_table import MOST_LEVELS, fault, numbered, rows_of
 from .table import NONE, ByPair, RouteTable, RoutingError, check_size
 from .up_down import shortest_path
 
 HEADINGS = ["source", "target", "level"]
-MOST_LEVELS = 16
 
 
 def read_levels(graph: Graph, path: str | Path, elsewhere: Collection[str] = ()) -> ByPair:
@@ -106,16 +105,28 @@ def _divided(level: NDArray[np.uint8], pairs: NDArray[Any], lanes: int) -> NDArr
     return (first[level] + turn % parts[level]).astype(np.uint8)
 
 
-def of_level(graph: Graph, table: RouteTable, level: int) -> RouteTable:
-    """Return the entries of a table that packets of a level meet."""
+def pairs_at(graph: Graph, table: RouteTable, level: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return source and target of packets of a level; one source stands for those alike at its switch."""
+    found = [*_sent(graph, table, level)]
+    return np.concatenate([one for one, _ in found]), np.concatenate([one for _, one in found])
+
+
+def _sent(graph: Graph, table: RouteTable, level: int) -> Iterator[tuple[NDArray[Any], NDArray[Any]]]:
+    """Yield, per sender at a switch, source and target of its packets of a level; of senders alike one."""
     assert table.levels is not None
-    table, levels = table.full(), table.levels
-    starts = np.zeros(table.rows.shape, bool)
     home, every = graph.terminal_entry_switches, np.arange(graph.terminals)
-    alike = [home, levels.row, *([] if table.by_source is None else [table.by_source.row])]
+    alike = [home, table.levels.row, *([] if table.by_source is None else [table.by_source.row])]
     for sender in np.unique(np.stack(alike), axis=1, return_index=True)[1].tolist():
         if home[sender] < graph.switches:
-            own = levels.at(level, (np.full(graph.terminals, sender), every))
-            starts[home[sender], table.classes_between(*own)] = True
+            yield table.levels.at(level, (np.full(graph.terminals, sender), every))
+
+
+def of_level(graph: Graph, table: RouteTable, level: int) -> RouteTable:
+    """Return the entries of a table that packets of a level meet."""
+    table = table.full()
+    starts = np.zeros(table.rows.shape, bool)
+    home = graph.terminal_entry_switches
+    for source, target in _sent(graph, table, level):
+        starts[home[source], table.classes_between(source, target)] = True
     rows = np.where(reached(graph, table, starts), table.rows, NONE).astype(np.uint32)
     return replace(table, rows=rows, entered="where-known", levels=None)

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ..topology.graph import Graph
-from .check import reached, verify
+from .check import met, verify
 from .own_table import fault, numbered, rows_of
 from .routers import ports
 from .table import MOST_WAYS, NONE, ByPair, RouteTable, RoutingError, check_size
@@ -168,9 +168,5 @@ class _Maker:
             table,
             terminal_class=np.add.outer(first, table.terminal_class).ravel(),
             by_source=ByPair(terminals, terminals, way),
-            entered="where-known",
         )
-        source, target = np.nonzero(~np.eye(graph.terminals, dtype=bool))
-        met = np.zeros(table.rows.shape, bool)
-        met[graph.terminal_entry_switches[source], table.classes_between(source, target)] = True
-        return replace(table, rows=np.where(reached(graph, table, met), table.rows, NONE).astype(np.uint32))
+        return met(graph, table)

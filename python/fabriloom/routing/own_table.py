@@ -3,8 +3,9 @@
 Each row lists the links by which packets for a terminal leave a switch. ``terminal`` may also be a switch,
 which means all terminals that receive from it; a row for a terminal itself has precedence. ``links`` are
 separated by spaces, in order of preference; a neighbour's name means all links to it. A lane after a slash,
-``s1>s2/0``, allows only this lane of the link. Links from a switch to its own terminals need no row. A file
-with a column ``router`` has ports by logical address; so have arrays in C.
+``s1>s2/0``, allows only this lane of the link. A row with a ``level`` is for packets of this service level:
+so a subnet says it whose switches map levels to lanes port by port. Links from a switch to its own terminals
+need no row. A file with a column ``router`` has ports by logical address; so have arrays in C.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from ..reading import ReadError
 from ..topology.graph import Graph
 from ..topology.port_addresses import FIRST_ADDRESS
 from . import routers
-from .check import verify
-from .table import NONE, RouteTable, RoutingError, check_size
+from .check import met, verify
+from .table import NONE, ByPair, RouteTable, RoutingError, check_size
 
 COLUMNS = ["router", "logical_address", "ports"]
 MORE = ["terminal", "priority", "take"]
@@ -210,22 +211,31 @@ def _mask(text: str) -> int | None:
 
 MOST_BYTES = 1 << 30
 HEADINGS = ["switch", "terminal", "links"]
+_LEVEL = "level"
+MOST_LEVELS = 16
 
 Ways = tuple[tuple[int, int], ...]
 """Links, each with its only allowed lane, or -1."""
 
 
 def own_table(
-    graph: Graph, path: str | Path, adaptive: bool = True, lanes: int = 1, elsewhere: Collection[str] = ()
+    graph: Graph,
+    path: str | Path,
+    adaptive: bool = True,
+    lanes: int = 1,
+    elsewhere: Collection[str] = (),
+    levels: ByPair | None = None,
 ) -> RouteTable:
     """Read the table and check that every packet arrives.
 
-    With ``adaptive=False`` only the first link of each row is used. ``elsewhere``: see :func:`rows_in`.
-    Raises ``RoutingError`` with the line.
+    With ``adaptive=False`` only the first link of each row is used. ``elsewhere``: see :func:`rows_in`;
+    ``levels``: of packets, each of which is a way where rows are of a level. Raises ``RoutingError`` with the
+    line.
     """
-    check_size(graph.switches, graph.terminals, "path")
-    maker = _Maker(graph, adaptive, lanes)
     text = text_at(path)
+    ways = levels if levels is not None and _LEVEL in _head(text, path) else None
+    check_size(graph.switches, graph.terminals * (1 if ways is None else ways.count), "path")
+    maker = _Maker(graph, adaptive, lanes, ways)
     in_c = Path(path).suffix.lower() in (".c", ".h")
     by_ports = in_c or has_routers(text, path)
     if by_ports:
@@ -236,15 +246,16 @@ def own_table(
         )
         rows = list(_by_address(graph, cells, adaptive))
     else:
-        rows = [maker.row(*row) for row in rows_in(text, path, HEADINGS, elsewhere=elsewhere)]
-    for of_switch in (True, False):
-        seen: dict[tuple[int, int], int] = {}
-        for line, switch, target, links in rows:
-            if (target < graph.switches) == of_switch:
-                if (switch, target) in seen:
-                    raise fault(line, f"this destination was given in line {seen[switch, target]} already")
-                seen[switch, target] = line
-                maker.fill(switch, target, links)
+        rows = [maker.row(*row) for row in rows_in(text, path, HEADINGS, [_LEVEL], elsewhere=elsewhere)]
+    seen: dict[tuple[int, int, int], int] = {}
+    for line, switch, target, links, level in sorted(
+        rows, key=lambda row: (row[2] >= graph.switches, row[4])
+    ):
+        if (switch, target, level) in seen:
+            before = seen[switch, target, level]
+            raise fault(line, f"this destination was given in line {before} already")
+        seen[switch, target, level] = line
+        maker.fill(switch, target, links, level)
     maker.deliver()
     table = maker.finish()
     try:
@@ -255,7 +266,7 @@ def own_table(
 
 
 def _placed(
-    error: RoutingError, maker: _Maker, rows: list[tuple[int, int, int, Ways]], cell: str
+    error: RoutingError, maker: _Maker, rows: list[tuple[int, int, int, Ways, int]], cell: str
 ) -> RoutingError:
     """Return an error of the whole table with the place of the rows that cause it, if there are any."""
     terminal = next((number for kind, number in error.named if kind == "terminal"), None)
@@ -264,7 +275,7 @@ def _placed(
     found: list[int] = []
     for switch in dict.fromkeys(number for kind, number in error.named if kind == "switch"):
         targets = (maker.graph.switches + terminal, int(maker.home[terminal]))
-        own = [line for target in targets for line, at, to, _ in rows if (at, to) == (switch, target)]
+        own = [line for target in targets for line, at, to, *_ in rows if (at, to) == (switch, target)]
         found += own[:1]
     if not found:
         return RoutingError(str(error), "path")
@@ -326,17 +337,22 @@ def rows_in(
 
 def has_routers(text: str, path: str | Path) -> bool:
     """Whether the first line of a table names routers, or logical addresses."""
+    plain = _head(text, path)
+    return "router" in plain or any(one.name == "logical_address" for one in reading.headings(plain, WORDS))
+
+
+def _head(text: str, path: str | Path) -> list[str]:
+    """Return the names of columns in the first line of a table."""
     try:
         _, header = next(reading.records(text, str(path), comments=False), (1, []))
     except ReadError:
-        return False
-    plain = [name.strip().lower() for name in header]
-    return "router" in plain or any(one.name == "logical_address" for one in reading.headings(plain, WORDS))
+        return []
+    return [name.strip().lower() for name in header]
 
 
 def _by_address(
     graph: Graph, rows: Iterator[tuple[int, list[str]]], adaptive: bool
-) -> Iterator[tuple[int, int, int, Ways]]:
+) -> Iterator[tuple[int, int, int, Ways, int]]:
     """Yield line, switch, target vertex and links of rows with ports by logical address."""
     meaning = RouterRows(graph)
     for line, cells in rows:
@@ -344,7 +360,7 @@ def _by_address(
             switch, target, links = meaning.row(cells)
         except RoutingError as error:
             raise fault(line, str(error), error.cell) from None
-        yield line, switch, target, links if adaptive else links[:1]
+        yield line, switch, target, links if adaptive else links[:1], -1
 
 
 def _unreadable(file: Path, error: ReadError) -> RoutingError:
@@ -360,15 +376,16 @@ def _unreadable(file: Path, error: ReadError) -> RoutingError:
 class _Maker:
     """The table under construction: groups by their links, entries by switch and terminal."""
 
-    def __init__(self, graph: Graph, adaptive: bool, lanes: int) -> None:
-        self.graph = graph
+    def __init__(self, graph: Graph, adaptive: bool, lanes: int, levels: ByPair | None) -> None:
+        self.graph, self.levels = graph, levels
         self.lane_count = lanes
         self.adaptive = adaptive
         names = [*graph.switch_names, *graph.terminal_names]
         self.vertices = {name: number for number, name in enumerate(names)}
         self.links = {name: number for number, name in enumerate(graph.link_names)}
         self.groups: dict[Ways, int] = {}
-        self.route = np.full((graph.switches, graph.terminals), NONE, np.uint32)
+        ways = 1 if levels is None else levels.count
+        self.route = np.full((graph.switches, ways, graph.terminals), NONE, np.uint32)
         into = graph.link_target >= graph.switches
         self.home: NDArray[np.int64] = np.zeros(graph.terminals, np.int64)
         self.home[graph.link_target[into] - graph.switches] = graph.link_source[into]
@@ -376,8 +393,8 @@ class _Maker:
         for link, ends in enumerate(zip(graph.link_source.tolist(), graph.link_target.tolist(), strict=True)):
             self.between.setdefault(ends, []).append(link)
 
-    def row(self, line: int, cells: list[str]) -> tuple[int, int, int, Ways]:
-        """Return line, switch, target vertex and links of a row."""
+    def row(self, line: int, cells: list[str]) -> tuple[int, int, int, Ways, int]:
+        """Return line, switch, target vertex, links and level (-1: any) of a row."""
         switch = self.vertices.get(cells[0], self.graph.switches)
         if switch >= self.graph.switches:
             raise fault(line, f'there is no switch "{cells[0]}"', "switch")
@@ -389,7 +406,16 @@ class _Maker:
         )
         if not links:
             raise fault(line, "no link is given", "links")
-        return line, switch, target, links if self.adaptive else links[:1]
+        return line, switch, target, links if self.adaptive else links[:1], self._level(line, cells[3])
+
+    def _level(self, line: int, word: str) -> int:
+        if not word:
+            return -1
+        if not (word.isascii() and word.isdecimal() and int(word[:9]) < MOST_LEVELS):
+            raise fault(line, f'"{word[:20]}" is no level: write 0 to {MOST_LEVELS - 1}', _LEVEL)
+        if self.levels is None:
+            raise fault(line, "a row of a level needs levels of packets: write service_levels", _LEVEL)
+        return int(word)
 
     def _named(self, line: int, switch: int, word: str) -> list[tuple[int, int]]:
         """Return the links that a word names, with their lanes; -1: any lane."""
@@ -415,20 +441,21 @@ class _Maker:
             raise fault(line, message, "links")
         return links
 
-    def fill(self, switch: int, target: int, links: Ways) -> None:
+    def fill(self, switch: int, target: int, links: Ways, level: int = -1) -> None:
         """Enter a row; ``target`` is a vertex."""
         group = self.groups.setdefault(links, len(self.groups))
+        own = self.route[switch] if level < 0 else self.route[switch, level : level + 1]
         if target >= self.graph.switches:
-            self.route[switch, target - self.graph.switches] = group * 2
+            own[:, target - self.graph.switches] = group * 2
         elif target != switch:
-            self.route[switch, self.home == target] = group * 2
+            own[:, self.home == target] = group * 2
 
     def deliver(self) -> None:
         """Enter the links from switches to their own terminals where the file has no row."""
         for terminal, switch in enumerate(self.home.tolist()):
-            if self.route[switch, terminal] == NONE:
+            for level in np.flatnonzero(self.route[switch, :, terminal] == NONE).tolist():
                 links = self.between[switch, self.graph.switches + terminal]
-                self.fill(switch, self.graph.switches + terminal, tuple((link, -1) for link in links))
+                self.fill(switch, self.graph.switches + terminal, tuple((link, -1) for link in links), level)
 
     def finish(self) -> RouteTable:
         """Return the table."""
@@ -436,12 +463,14 @@ class _Maker:
         ways = np.array([way for ways in self.groups for way in ways], np.int64).reshape(-1, 2)
         members = ways[:, 0].astype(np.uint32)
         start = np.cumsum([0, *sizes]).astype(np.uint32)
-        return RouteTable(
+        table = RouteTable(
             group_switch=self.graph.link_source[members[start[:-1]]].astype(np.uint32),
             group_start=start,
             group_links=members,
-            rows=self.route,
-            terminal_class=np.arange(self.graph.terminals, dtype=np.uint32),
+            rows=self.route.reshape(self.graph.switches, -1),
+            terminal_class=np.arange(self.route[0].size, dtype=np.uint32),
+            by_source=self.levels,
             group_lanes=ways[:, 1] if (ways[:, 1] >= 0).any() else None,
             kind="table",
         )
+        return table if self.levels is None else met(self.graph, table)

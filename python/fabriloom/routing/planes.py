@@ -45,6 +45,10 @@ def together(graph: Graph, tables: Sequence[RouteTable], lanes: int = 1) -> Rout
     pairs = list(zip(planes, tables, strict=True))
     ends = [table.group_start[:-1].astype(np.int64) + starts[at] for at, table in enumerate(tables)]
     given = [table.group_lanes for table in tables]
+    every = [
+        np.full(len(one.group_links), -1) if own is None else own
+        for one, own in zip(tables, given, strict=True)
+    ]
     return RouteTable(
         group_switch=_numbers([table.group_switch + plane.first_switch for plane, table in pairs]),
         group_start=_numbers([*ends, starts[-1:]]),
@@ -53,9 +57,7 @@ def together(graph: Graph, tables: Sequence[RouteTable], lanes: int = 1) -> Rout
         terminal_class=port_class.ravel(),
         via_switch=_numbers([table.via_switch + plane.first_switch for plane, table in pairs]),
         via_class=_numbers([table.via_class for table in tables]),
-        group_lanes=None
-        if given[0] is None
-        else np.concatenate([lane for lane in given if lane is not None]),
+        group_lanes=None if all(lanes is None for lanes in given) else np.concatenate(every),
         threshold=tables[0].threshold,
         by_source=pairs_together(graph, [table.by_source for table in tables]),
         kind=tables[0].kind,

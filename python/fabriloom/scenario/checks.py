@@ -16,7 +16,6 @@ from fabriloom.scenario.sections.routing import (
     AnyRouting,
     DimensionOrder,
     Interval,
-    Lash,
     TrafficClass,
     Ugal,
     Valiant,
@@ -258,8 +257,6 @@ _NOT_REPLACED = {
     "universal": "universal routing",
     "interval_labelling": "interval labels",
     "distribution": "packet distribution",
-    "traffic_class": "lanes by traffic class",
-    "service_levels": "service levels",
 }
 """Settings that cannot be combined with replaced routing tables, besides some lanes."""
 
@@ -279,17 +276,12 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
         "interval_labelling": routing.interval_labelling or isinstance(routing, Interval),
         "distribution": bool(routing.distribution),
         "lane_choice": routing.lane_choice not in (None, "any", "destination") and not escapes,
-        "traffic_class": any(one.lanes for one in routing.traffic_class or []),
-        "service_levels": routing.service_levels is not None or isinstance(routing, Lash),
     }
     for name in (name for name, is_set in in_the_way.items() if is_set):
         what = _NOT_REPLACED.get(name, f'lane_choice = "{routing.lane_choice}"')
         message = f"tables are not replaced after a fault with {what}"
         place = (*path[:1], name) if name in scenario.raw["routing"] else path
         raise scenario.error(message, place, "remove one of them", key=True)
-    if getattr(scenario.technology, "input_queues", None) == "per-output":
-        message = "tables are not replaced after a fault with a queue per output"
-        raise scenario.error(message, path, 'write input_queues = "fifo", or remove it', key=True)
 
 
 def _faults(scenario: Scenario) -> None:

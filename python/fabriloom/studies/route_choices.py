@@ -6,6 +6,7 @@ from typing import Any
 
 from .. import routing
 from ..compile import Compiled, LinkRoutes, compile
+from ..compile.deadlock import in_planes
 from ..results.figures import figures
 from ..routing.check import certificate
 from ..scenario import Scenario
@@ -41,6 +42,7 @@ def look(scenario: Scenario) -> dict[str, Any]:
         )
     enough = [max(routing.layers_needed(graph, thin=thin) for graph in graphs) for thin in (False, True)]
     present = _seen(compiled, {})
+    present["where"] = in_planes(compiled.graph, compiled.routes.cycles(scenario, None, []))
     tried = [_tried(scenario, settings) for settings in _others(scenario, compiled, enough)]
     others = {_what(one): one for one in tried if one is not None}
     others.pop(_what(present), None)
@@ -163,7 +165,7 @@ def verdict(found: dict[str, Any]) -> str:
     if present["free"]:
         return f"cannot deadlock ({what}): proved by an order of {present['channels']:,} channels"
     cycle = present["cycle"]
-    said = f"can deadlock ({what}): {' -> '.join([*cycle, cycle[0]])}"
+    said = f"can deadlock{present['where']} ({what}): {' -> '.join([*cycle, cycle[0]])}"
     free = [one for one in found["others"] if one["free"]]
     if not free:
         return f"{said}. No other routing was found that cannot"

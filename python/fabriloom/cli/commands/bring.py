@@ -28,7 +28,10 @@ def bring(
     files: Annotated[list[Path], path_argument("FILES", "The files of this kind.")],
     by_host: Annotated[
         bool,
-        typer.Option("--by-host", help="ibnetdiscover: the ports of a host are those of one terminal."),
+        typer.Option(
+            "--by-host",
+            help="ibnetdiscover: the ports of a host are those of one terminal, which joins rails.",
+        ),
     ] = False,
 ) -> None:
     """Make a scenario from a fabric as another program describes it: its cables, rates and routing tables; or

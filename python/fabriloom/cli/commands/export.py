@@ -76,14 +76,17 @@ def _files(compiled: Compiled) -> dict[str, str]:
         whose = about if alone else f"{about}, plane {plane.name}"
         if pairs:
             found[f"{head}paths.csv"] = routers.paths_as_csv(graph, table, pairs)
-        if table.levels is not None:
+        by_level = table.by_source is not None and table.kind == "table"
+        if table.levels is not None or by_level:
             found[f"{head}levels.csv"] = dumps.levels(graph, table)
+        if by_level:
+            found[f"{head}table.csv"] = dumps.by_name(graph, table, tech.lanes)
         if table.by_source is None:  # else no router knows the way
             tables = routers.routers(graph, table, high, compiled.routes.distributions, last)
             found[f"{head}routing.csv"] = routers.as_csv(tables)
             if routers.fits_masks(tables):
                 found[f"{head}routing.c"] = routers.as_c(tables, whose)
-            found |= _dumps(compiled, head, graph, table)
+            found |= _dumps(compiled, head, plane, table)
         if not of_cables:
             found |= _networks(head, graph) | written.files(graph, compiled.arrays, compiled.tick_ps)
     if of_cables:
@@ -100,10 +103,13 @@ def _join(found: dict[str, str], parts: list[str], name: str) -> None:
         found[name] = texts[0] + "".join(text.partition("\n")[2] for text in texts[1:])
 
 
-def _dumps(compiled: Compiled, head: str, graph: Graph, table: Any) -> dict[str, str]:
-    """Return the table by name, with lanes, and what a subnet manager would dump, where they can hold it."""
+def _dumps(compiled: Compiled, head: str, plane: Any, table: Any) -> dict[str, str]:
+    """Return the table by name, with lanes, and what a subnet manager would dump, where they can hold it.
+
+    Adapters in several planes have the names of their hosts, by which these planes are joined again.
+    """
     assert isinstance(compiled.routes, compile.LinkRoutes)
-    found = dict[str, str]()
+    found, graph = dict[str, str](), plane.graph
     classes = compiled.routes.classes
     routes = compiled.routes
     if table.levels is not None:
@@ -111,8 +117,13 @@ def _dumps(compiled: Compiled, head: str, graph: Graph, table: Any) -> dict[str,
     elif len(classes.lanes) == 1 and not classes.halves and not len(table.via_switch):
         found[f"{head}table.csv"] = dumps.by_name(graph, table, routes.technology.lanes, routes.lane_choice)
     if dumps.fits_forwarding(graph, table):
-        found |= {f"{head}ibnetdiscover.out": dumps.ibnetdiscover(graph)}
-        found |= {f"{head}lfts.out": dumps.lfts(graph, table)}
+        whole, hosts = compiled.graph, list[str]()
+        if whole.several is not None:
+            owners = (whole.terminal_names[at] for at in whole.several.terminal[plane.port].tolist())
+            hosts = [f"{owner.replace(' ', '_')} {plane.name}" for owner in owners]
+        rail = [one.name for one in whole.planes].index(plane.name), hosts
+        found |= {f"{head}ibnetdiscover.out": dumps.ibnetdiscover(graph, *rail)}
+        found |= {f"{head}lfts.out": dumps.lfts(graph, table, *rail)}
     return found
 
 

@@ -252,9 +252,6 @@ class ReroutedWays(LinkWays):
         if routes.lane_choice not in (None, "any", "destination"):
             message = f"with lane_choice {routes.lane_choice} no new tables are made"
             raise compiled.scenario.error(message, ("routing", "lane_choice"), "leave out --reroute")
-        if routes.table.by_source is not None:
-            message = "senders keep the paths of this file, whatever new tables say"
-            raise compiled.scenario.error(message, ("routing", "path"), "leave out --reroute")
         self.kind = kind
 
     def _ways_after(self, dead: Ints) -> list[Any]:
@@ -268,16 +265,16 @@ class ReroutedWays(LinkWays):
             if not gone[graph.switch_links].any():
                 found.append(usual)
                 continue
-            new = self._table(graph, gone)
+            new = self._table(graph, gone, table)
             loops |= not self.routes.is_free(graph, new)
             found.append(ways_of(graph, _with_entries_of(new, table), np.ascontiguousarray(enters.T)))
         self.deadlocks += loops
         return found
 
-    def _table(self, graph: Graph, gone: Bools) -> RouteTable:
+    def _table(self, graph: Graph, gone: Bools, usual: RouteTable) -> RouteTable:
         scenario = self.compiled.scenario
         try:
-            found = around(scenario, self.routes, graph, gone, self.kind)
+            found = around(scenario, self.routes, graph, gone, self.kind, usual)
         except RoutingError as error:
             raise scenario.located(error, "routing") from error
         # Packets that no way is left for wait for nothing.
@@ -290,10 +287,11 @@ def _changed(switches: Ints, sends: list[Reals]) -> tuple[NDArray[np.uint32], Re
 
 
 def _with_entries_of(new: RouteTable, old: RouteTable) -> RouteTable:
-    """Return the new table, with the entries of the old one where it has none."""
+    """Return the new table, with the entries of the old one where it has none: all ways have its paths."""
     before = old.full()
     first = before.group_start[-1]
-    moved = np.where(new.rows == NONE, NONE, new.rows.astype(np.int64) + 2 * before.groups)
+    rows = np.tile(new.rows, before.rows.shape[1] // new.rows.shape[1])
+    moved = np.where(rows == NONE, NONE, rows.astype(np.int64) + 2 * before.groups)
     return replace(
         before,
         group_switch=np.concatenate([before.group_switch, new.group_switch]),
