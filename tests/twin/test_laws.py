@@ -229,7 +229,9 @@ def test_overload_carries_no_more_than_the_bound(seeds: Seeds) -> None:
         # A run that ends within a turn of the time-slots may have had more open than closed ones.
         turn_ns = SLOTS * float(compiled.arrays["lane_slot_ticks"]) * float(compiled.tick_ps) / 1000
         most = more * load["accepted_mbytes_per_s_bound"] * (results.summary["simulated_ns"] + turn_ns) / 1e3
-        assert sent[sends].min() <= most / sends.sum(), written
+        # Where credit limits a path, the credit at the beginning lets a packet more pass.
+        spare = 0 if of_wire else int(compiled.arrays["length_max"].max())
+        assert sent[sends].min() <= most / sends.sum() + spare, written
         if load["shared_load_bound"] == 1:
             assert sent.sum() <= most, written
         near += sent[sends].min() > 0.8 * most / sends.sum()
