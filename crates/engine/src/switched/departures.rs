@@ -452,17 +452,6 @@ impl Places<'_> {
         self.line.places_from(sent, self.crossbar).later(self.late)
     }
 
-    /// Returns a tick before which the crossbar does not use the place of a character, sent or not.
-    pub fn not_before(&self, sent: Number) -> Time {
-        match ahead(sent, self.line.known()) {
-            behind @ 0.. => {
-                let ticks = Time::from(behind + 1) * Time::from(self.crossbar);
-                self.line.crossed() + ticks + Time::from(self.late)
-            }
-            _ => self.freed(sent).time,
-        }
-    }
-
     /// Returns when characters of a packet whose places are all known leave, from one on, while they do so in a
     /// straight run.
     #[inline(always)]

@@ -10,7 +10,7 @@ use super::link::{Kind, Link, two};
 use super::queue::Run;
 use super::state::{Beside, Event, Network, PacketState, UNKNOWN};
 use super::timeline::ahead;
-use super::worm::{Crowd, EAGER, Gone, Header, PASSED, Worm};
+use super::worm::{Crowd, Gone, Header, PASSED, Worm};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Slab;
@@ -119,9 +119,6 @@ impl Network {
                 }
                 gone = Some(sent);
             }
-        }
-        if worm.links != EAGER {
-            self.begin_chain(worm.packet);
         }
         let Some(begun) = begun else { return false };
         self.extensions += 1;
