@@ -267,9 +267,9 @@ impl Network {
         // None of those that are asked to send stays behind now.
         self.has_long = false;
         if self.paced {
-            self.follow::<true>(NONE);
+            self.follow::<true>();
         } else {
-            self.follow::<false>(NONE);
+            self.follow::<false>();
         }
         self.has_long = true;
     }
@@ -296,7 +296,7 @@ impl Network {
                 self.links[link as usize].wire.set_horizon(free);
                 if self.has_long && !self.may_rest(link) {
                     self.rouse_around(link);
-                    if self.paced { self.follow::<true>(NONE) } else { self.follow::<false>(NONE) }
+                    if self.paced { self.follow::<true>() } else { self.follow::<false>() }
                 }
                 return;
             }
@@ -335,7 +335,7 @@ impl Network {
         if !self.links[link as usize].has_sent_all() {
             self.wake(link);
         }
-        if self.paced { self.follow::<true>(NONE) } else { self.follow::<false>(NONE) }
+        if self.paced { self.follow::<true>() } else { self.follow::<false>() }
     }
 
     /// Sends what starts before its horizon on a link that rests, and tells nobody; false if more may start there that

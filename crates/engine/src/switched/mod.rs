@@ -41,8 +41,8 @@
 //! | [`burst`] | how far a link can send: reads only | |
 //! | [`transmit`] | the one step that sends, and notifies the links that depend on it | |
 //! | [`demand`] | long packets on links that nobody looks at: left behind while the end cannot leave its source | |
-//! | [`due`] | whether a link sends in the current event, or was left behind | `wake` by [`transmit`], [`packet_path`] and [`whole`]; `set_woken` by these and [`fast`]; `leave_behind` by [`demand`] and [`horizon`]; `catch_up` by [`demand`] and [`worm`] |
-//! | [`fast`] | limits that are proved not to apply, each with its equation and its fall-back | |
+//! | [`due`] | whether a link sends in the current event, or was left behind | `wake` by [`transmit`], [`packet_path`] and [`whole`]; `set_woken` by [`transmit`]; `leave_behind` by [`demand`] and [`horizon`]; `catch_up` by [`demand`] and [`worm`] |
+//! | [`fast`] | limits that are proved not to apply where a packet begins | |
 //! | [`stream`] | packets that stream to their terminals: their ends on all links at once | |
 //! | [`rounds`] | the same over long cables, where no run is long: character by character in one loop | |
 //! | [`whole`] | packets sent to their ends on two links at a grant | by the verbs of [`transmit`], [`packet_path`] and [`fast`] |
@@ -59,10 +59,10 @@
 //! | [`trace`] | which link a packet was on, and how long | `hops` by its own `keep_hop` |
 //! | [`deadlock`], [`standstill`], [`watchdog`] | queries of a run: read only | `overstays` by [`packet_path`] |
 //!
-//! Shortcuts: [`fast`] omits limits of a step of one link. Five others need more than one link or step: [`whole`] two
+//! Shortcuts: [`fast`] omits limits where a packet begins. Five others need more than one link or step: [`whole`] two
 //! links, [`early`] credit before a packet asks for it, [`demand`] all links of a packet whose end cannot leave its
-//! source, [`stream`] and [`rounds`] those of one that streams to its terminal. One is not about times: `arbiter::request_alone`. Each
-//! states its equation, its conditions, what happens otherwise and its gain.
+//! source, [`stream`] and [`rounds`] those of one that streams to its terminal. One is not about times:
+//! `arbiter::request_alone`. Each states its equation, its conditions, what happens otherwise and its gain.
 //!
 //! # Invariants
 //!
