@@ -43,9 +43,6 @@ impl Network {
     /// up to the end of its packet, or further.
     pub(super) fn start_alone(&mut self, link: u32, lane: u32) {
         let further = self.starts_further(link);
-        if self.links[link as usize].from_terminal {
-            self.stream(lane);
-        }
         while further || self.lanes[lane as usize].is_amid() {
             let time = self.lanes[lane as usize].starts_at.max(self.links[link as usize].free_at);
             let is_wrong = time < self.links[link as usize].wrong_until;

@@ -124,23 +124,6 @@ impl Places {
         self.beyond == 0 && self.returning.are_by(run.after(run.at(self.free) - run.first))
     }
 
-    /// Whether each place returns just when one of these characters enters.
-    pub fn are(&self, run: Run) -> bool {
-        self.beyond == 0 && self.free == 0 && self.returning.are(run)
-    }
-
-    /// Returns the number of those that are free or return.
-    pub fn count(&self) -> u32 {
-        self.free + self.returning.len()
-    }
-
-    /// Replaces them by the last ones that characters return in a run.
-    pub fn renew(&mut self, returning: Run) {
-        let count = self.count();
-        self.free = 0;
-        self.returning.renew(returning, count);
-    }
-
     /// Takes places for characters that all return, from a time on. `all`: the number of places.
     #[inline(always)]
     pub fn pass(&mut self, returning: Run, all: u32) {
@@ -264,22 +247,6 @@ impl Credit {
         self.count -= count;
     }
 
-    /// Whether there is credit whenever characters start in a run, if the first quantum that is not known returns at a given
-    /// time and the others follow as they start.
-    pub fn is_in_time(&self, starts: Run, quantum: u32, next: Time) -> bool {
-        let Some(step) = starts.step.checked_mul(quantum) else { return false };
-        let needed = Run { first: starts.at(self.count), step, more: 0 };
-        self.returning.are_by(needed) && next <= needed.at(self.returning.len())
-    }
-
-    /// Replaces it after as many characters as it was for, or more, in whole quanta: by the last of the quanta that they
-    /// return.
-    pub fn renew(&mut self, quanta: Run, quantum: u32) {
-        let total = self.total(quantum);
-        self.count %= quantum;
-        self.returning.renew(quanta, (total - self.count) / quantum);
-    }
-
     /// Adds quanta that arrive at these times, not before the others that are known.
     #[inline(always)]
     pub fn add_run(&mut self, run: Run) {
@@ -344,21 +311,6 @@ mod tests {
         assert_eq!(credit.in_time(Run::new(6, 2, 9), 2), 8);
         credit.spend_run(7, 2);
         assert_eq!((credit.at(1, 2), credit.at(2, 2)), (0, UNKNOWN));
-    }
-
-    #[test]
-    fn what_a_packet_that_streams_has_used_is_what_it_has_returned() {
-        let mut credit = Credit::new(5);
-        credit.add(9);
-        let starts = Run::new(0, 2, 1);
-        assert!(credit.is_in_time(starts, 2, 14));
-        assert!(!credit.is_in_time(starts, 2, 15));
-        credit.renew(Run::new(14, 4, 6), 2);
-        assert_eq!((credit.at(1, 2), credit.at(2, 2), credit.total(2)), (0, 26, 7));
-        let mut places = Places::new(3);
-        assert_eq!((places.count(), places.are(Run::one(0))), (3, false));
-        places.renew(Run::new(10, 2, 8));
-        assert!(places.are(Run::new(20, 2, 1)));
     }
 
     #[test]

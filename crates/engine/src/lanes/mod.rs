@@ -12,18 +12,17 @@
 //! character, on the other lanes: a start or a crossing is then decided in its tick. What nothing competes with is
 //! computed as far ahead as the causes are known, many characters at equal steps at once: wires of one lane and those of
 //! terminals, a packet or frame that has the wire until its end, crossbars that take no time, and those that a packet has
-//! until its end as long as its characters follow each other. A packet that does so from its terminal to the other one
-//! moves on all its links at once. A character that crosses to a wire with nothing else to send starts there in the same
-//! step.
+//! until its end as long as its characters follow each other. A character that crosses to a wire with nothing else to send
+//! starts there in the same step.
 //!
 //! # Map
 //!
 //! | equation or rule of the page | here | in the twin |
 //! |---|---|---|
-//! | `S(m)`: supply, wire, credit | [`parts`]: `start_of`; [`wire`]: `start`, `send`; [`middle`]: `start_middle`, `start_ahead`, `leave_at_once`, `pass`; [`ahead`]: `start_alone`; [`stream`]: `starts_in_time` | `wire.rs`: `start_on_wire`, `start_data`, `is_ready`, `send` |
+//! | `S(m)`: supply, wire, credit | [`parts`]: `start_of`; [`wire`]: `start`, `send`; [`middle`]: `start_middle`, `start_ahead`, `leave_at_once`, `pass`; [`ahead`]: `start_alone` | `wire.rs`: `start_on_wire`, `start_data`, `is_ready`, `send` |
 //! | `A(m)` | [`input`]: `receive` | `wire.rs`: `arrive` |
 //! | `F(m)`, credit in quanta | [`agenda`]: `give_back`, `give_back_run`; [`buffers`]: `Credit` | `wire.rs`: `take_from_input`, `credit` |
-//! | `R(n)`: arrival, crossbar, place | [`parts`]: `cross_of`; [`input`]: `cross`, `cross_only`, `cross_one`; [`middle`]: `cross_middle`, `cross_ahead`, `pass`; [`ahead`]: `cross_alone`; [`stream`]: `crosses`; [`buffers`]: `Places` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
+//! | `R(n)`: arrival, crossbar, place | [`parts`]: `cross_of`; [`input`]: `cross`, `cross_only`, `cross_one`; [`middle`]: `cross_middle`, `cross_ahead`, `pass`; [`ahead`]: `cross_alone`; [`buffers`]: `Places` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
 //! | which lane: on the wire, in the crossbar | `fabric::words`: `in_turn`; [`input`]: `nominate`, `cross_only`, `choose_nominated`, `take_nominated` | `switch.rs`: `in_turn`, `nominate`, `take` |
 //! | frames, priorities, reservations, tables | [`arbiter`]: `start_by_rules`, `next_by_rules`, `choose_by_rules`; `links::arbiter`: `choose`, `charge` | `arbiter.rs`: `start_by_rules`, `whose_turn`, `of_tables`, `occupy` |
 //! | at the front, `H`, request | [`input`]: `next_head`, `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
@@ -59,7 +58,6 @@
 //! | [`input`] | characters arrive, and cross to output buffers | `Queue`: `packets`, `arrivals`, `front_at`, `asked`, `asks_at`, `output`; `Lane`: `receiving`, `ready`, `places`; `crosses_at`; `Port` |
 //! | [`middle`] | the same for characters in the middle of a packet, which are nearly all | what [`wire`] and [`input`] write for these |
 //! | [`ahead`] | what nothing competes with: how far it is computed, and computing it | `Agenda::horizon`, `looked_at` |
-//! | [`stream`] | a packet whose characters follow each other on all its links, on all of them at once | what [`middle`] writes |
 //! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Group`; `Lane`: `holder`, `last_grant`, `outgoing`; `Link`: `free`; `Queue`: `asks_at`, `awaits`, `since`, `strips`, `output`, `delete`; `Port::crossing`; the header of a packet |
 //! | [`distribute`] | grants of several lanes at once, and the copies | `Network::distributions`; `Queue::copies`, which [`input`] clears |
 //! | [`fault`] | links that fail and run again; packets that are cut, discarded and spilled | all of the above, because a cut corrects what is already known; alone `Link`: `down`, `stuck`; `Queue::spills`; `Port::spilling`; `Network::faults` |
@@ -108,7 +106,6 @@ mod packet;
 mod parts;
 mod repeat;
 mod state;
-mod stream;
 mod timeout;
 mod times;
 mod wire;

@@ -7,7 +7,6 @@ use super::fault::Faults;
 use super::link::Link;
 use super::packet::{Header, Packet};
 use super::parts::{Group, Lane, Outgoing, Queue, groups, lanes};
-use super::stream::Stage;
 use crate::fabric::{Fabric, arbiter, choice, sharing};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -36,8 +35,6 @@ pub struct Network {
     pub(super) touched: Vec<u32>,
     /// Lanes that a head can be granted, while one is chosen.
     pub(super) found: Vec<u32>,
-    /// The links of a packet that may stream.
-    pub(super) stages: Vec<Stage>,
     /// Links to whose lanes characters are nominated in this tick.
     pub(super) contested: Vec<u32>,
     /// Whether a link sends a packet to its end before another one.
@@ -99,7 +96,6 @@ impl Network {
             streams,
             touched: Vec::new(),
             found: Vec::new(),
-            stages: Vec::new(),
             contested: Vec::new(),
             by_packet: fabric.lane_sharing == sharing::PACKET,
             fixed: fabric.lane_arbiter == arbiter::FIXED,

@@ -169,21 +169,8 @@ impl Times {
     /// Whether each is no later than that of its number in a run, however long that is.
     #[inline(always)]
     pub fn are_by(&self, run: Run) -> bool {
-        self.compare(run, |own, other| own <= other)
-    }
-
-    /// Whether each is that of its number in a run, however long that is.
-    #[inline(always)]
-    pub fn are(&self, run: Run) -> bool {
-        self.compare(run, |own, other| own == other)
-    }
-
-    /// Compares the first and the last one of each run with those of these numbers in another one.
-    #[inline(always)]
-    fn compare(&self, run: Run, holds: impl Fn(Time, Time) -> bool) -> bool {
-        let both = |own: Run, number| {
-            holds(own.first, run.at(number)) && holds(own.last(), run.at(number + own.more))
-        };
+        // The first and the last one of each run.
+        let both = |own: Run, number| own.first <= run.at(number) && own.last() <= run.at(number + own.more);
         if self.begin == self.end {
             return self.is_empty() || both(self.run, 0);
         }
@@ -193,14 +180,6 @@ impl Times {
             number += own.count();
             both(own, first)
         })
-    }
-
-    /// Replaces them by the last ones of a run, this many.
-    pub fn renew(&mut self, run: Run, count: u32) {
-        self.clear();
-        if count > 0 {
-            self.run = Run::new(run.at(run.count() - count), run.step.into(), count);
-        }
     }
 
     /// Adds a time, where lanes alternate: then they are rarely at equal steps.
@@ -395,13 +374,11 @@ mod tests {
     #[test]
     fn times_are_compared_with_those_of_the_same_numbers() {
         let mut times = Times::new();
-        assert!(times.are(Run::one(0)) && times.are_by(Run::one(0)));
+        assert!(times.are_by(Run::one(0)));
         times.push_run(Run::new(10, 2, 3));
-        assert!(times.are(Run::new(10, 2, 1)) && !times.are_by(Run::new(10, 1, 9)));
+        assert!(times.are_by(Run::new(10, 2, 1)) && !times.are_by(Run::new(10, 1, 9)));
         times.push(15);
-        assert!(times.are_by(Run::new(10, 2, 1)) && !times.are(Run::new(10, 2, 1)));
-        times.renew(Run::new(20, 3, 9), 2);
-        assert_eq!((times.run(), times.len()), (Run::new(41, 3, 2), 2));
+        assert!(times.are_by(Run::new(10, 2, 1)));
     }
 
     #[test]

@@ -183,11 +183,6 @@ impl OutputBuffer {
         self.entered.as_ref().and_then(|entered| entered.front())
     }
 
-    /// Returns when the stored one at a position is ready.
-    pub fn ready(&self, position: u32) -> Time {
-        self.entered.as_ref().expect("there is one").at(position)
-    }
-
     /// Removes this number of sent ones.
     pub fn take_entered(&mut self, count: u32) {
         self.entered.as_mut().expect("there was a run in it").take_all(count);

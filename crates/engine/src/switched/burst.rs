@@ -22,12 +22,8 @@ pub(super) type Case = u8;
 pub(super) const ANY: Case = 0;
 /// The link and those that enter the switch before it are plain, and it does not reach its horizon.
 pub(super) const PLAIN: Case = 1;
-/// It is plain, has waited for credit and for nothing else, and now gets some.
-pub(super) const CREDIT: Case = 2;
-/// It is plain, has credit and waits for characters, which follow without gaps.
-pub(super) const SUPPLY: Case = 3;
 /// It is plain, and all earlier packets are sent.
-pub(super) const FIRST: Case = 4;
+pub(super) const FIRST: Case = 2;
 
 /// The next characters of a link and what they depend on.
 pub(super) struct View<'a> {
@@ -104,19 +100,16 @@ impl View<'_> {
         let before = at.wire.known();
         let stop = self.supplied_up_to(before);
         let most = (stop - before).0;
-        if CASE == CREDIT && most == 0 {
-            return None;
-        }
         let credit = self.credit::<CASE>(most)?;
         let mut run = Run { count: credit.characters.min(most), step: kind.character, time: credit.own };
-        if matches!(CASE, FIRST | SUPPLY) && run.count == 0 {
+        if CASE == FIRST && run.count == 0 {
             return None;
         }
         if let Some(supply) = &self.supply
-            && (CASE == CREDIT || run.count > 0)
+            && run.count > 0
             && !supply.in_time(kind, run.time, most)
         {
-            if !matches!(CASE, ANY | PLAIN) {
+            if CASE == FIRST {
                 return None;
             }
             run = supply.follow(run, before);
@@ -134,7 +127,7 @@ impl View<'_> {
             burst.waits &= run.count == 0 && most > 0;
         }
         // With the available credit all present characters are sent, or the rest waits for credit.
-        burst.again = CASE != SUPPLY && known != stop && !burst.waits && !held;
+        burst.again = known != stop && !burst.waits && !held;
         burst.held = held;
         Some(burst)
     }
@@ -158,19 +151,10 @@ impl View<'_> {
         let mut credit =
             Taken { characters: at.credit.characters(), next_quantum: at.credit.next_quantum(), own };
         match CASE {
-            CREDIT => {
-                let (_, places) = self.to.as_ref()?;
-                if at.credit.characters() > 0 {
-                    return None;
-                }
-                let (characters, own) = places.all_credit(at, self.kind, own, most)?;
-                let next_quantum = at.credit.next_quantum() + Wrapping(characters);
-                credit = Taken { characters, next_quantum, own };
-            }
             // Credit that may be late would have to be taken for some. With exactly enough for these, the link would
             // seem to wait for credit.
             FIRST if self.returns && at.credit.characters() <= most => return None,
-            FIRST | SUPPLY => {}
+            FIRST => {}
             _ => {
                 if credit.characters < most && !at.credit.is_kept() {
                     self.take_credit::<CASE>(&mut credit, most);
@@ -220,14 +204,15 @@ impl View<'_> {
     #[inline(always)]
     pub fn effects<const CASE: Case>(&self, run: Run, credit: &Taken, known: Number) -> Burst {
         let (at, before) = (self.at, self.at.wire.known());
-        let last = known == self.end && (!matches!(CASE, ANY | PLAIN) || run.count > 0);
+        let last = known == self.end && (CASE == FIRST || run.count > 0);
         let mut waits = credit.characters == run.count && !at.credit.is_kept() && known != self.end;
-        if waits && matches!(CASE, PLAIN | CREDIT) {
+        if waits && CASE == PLAIN {
             waits = self.to.as_ref().is_none_or(|(_, places)| !places.turns.beyond(at, credit.next_quantum));
         }
         let (mut supplies, mut leaves) = (false, false);
         if let Some((to, places)) = &self.to
-            && (CASE == CREDIT || CASE == PLAIN && run.count > 0)
+            && CASE == PLAIN
+            && run.count > 0
         {
             supplies = !to.credit.waits() && to.wire.known() + to.output.shift() == before;
             leaves = (ahead(known, places.turns.end) >= 0) & places.turns.all();

@@ -1,53 +1,26 @@
-//! Times on demand: a long packet is not simulated on links that nobody looks at.
+//! Links of long packets that are left behind: nobody looks at what they send.
 //!
 //! A long packet occupies a chain of links. Only its two ends have visible effects: the **front**, on which the head waits
-//! for its next request, and the **rear**, the link nearest to the source that has not sent the end of the packet. The
-//! rear determines when the link before it has places for other packets. The links between carry no other packet, so
-//! nobody looks at them. Yet every grant of the head allows all links of the chain to send a further bufferful, so the
-//! cost of a packet would grow with the square of its path length. Therefore a link that gets more credit for such a
-//! packet does not send, but is left **behind**. At each grant it is determined how much the rear can send, and the rear
-//! **catches up**: it sends everything for which there is credit, and stores only the last characters, as far as they may
-//! still be looked up. If it sends the end, the next link catches up as well, and so on; the others stay behind. While
-//! the rear is the source, nobody sees what it does until it sends the end, and mostly the front alone shows that it
-//! cannot.
+//! for its next request, and the link of its source, which is free for the next packet when the end has left. The links
+//! between carry no other packet. Yet every grant of the head allows all links of the chain to send a further bufferful,
+//! so the cost of a packet would grow with the square of its path length. Therefore a link that gets more credit for such
+//! a packet does not send, but is left **behind**.
 //!
-//! Why the last characters can be computed without the others: let all links send a character in `c`, and write
-//! `sigma(r) = S(r) + c r` for the character that is `r` before the end of the packet. Characters of a packet start at
-//! least `c` apart, so `sigma` never falls from one to the next.
+//! * Equation: none is solved. A link can send at most a bufferful more of a packet than the next one, so the front, or a
+//!   link before it, has too little credit for the end of the packet to leave its source: that is a matter of numbers,
+//!   not of times.
+//! * Conditions: no link is [stepwise](super::stepwise), and a link has sent the header for the next request.
+//! * Otherwise, when the end could leave its source, or something happens to the wire of one of them, the links send what
+//!   they can: those of a packet that [streams](super::stream) to its terminal on all links at once, others step by step.
+//! * Gain, together with more that `stream` sends at once: at 1000 B 9748 to 6523 with the C104, 10,877 to 6303 with
+//!   SpaceWire (matched flow control, 1024 terminals); with time-codes every 100 us, at 1000 B 16,538 to 13,123 with
+//!   SpaceWire.
 //!
-//! * *Only the last quantum matters.* Credit for a character of link `l` comes from a character of link `l + 1`, a
-//!   fixed number before its quantum. Earlier quanta can be omitted, because their `sigma` is not larger.
-//! * *Credit does not delay its own cause.* A start is the end of the longest chain of causes. Characters are supplied to
-//!   the next link, and credit comes back from it. If link `l` waits for credit from link `l + 1`, the characters that
-//!   it then sends come to link `l + 1` before that needs them: sending a bufferful takes longer than a character and
-//!   its credit need to come and go, or the link is not plain. So no longest chain goes back by credit and then forward
-//!   by supply.
-//! * Hence `sigma` of a character is the maximum of the limits of its own link so far, of the grant and the crossbar, of
-//!   the same limits on the following links for one character each, and of its arrival from the link before it:
-//!   `sigma_l(r) = max(wire_l, own_l, earlier_l + lag_l, sigma_{l+1}(r') + lag_l, arrival)`. Character `r'` of the next
-//!   link returns the credit for `r`, and `lag_l` is what `sigma` grows by on that way.
-//! * If the first and the last of some characters have the same `sigma`, these form one straight run.
-//!
-//! This holds in networks of plain links of one pace without horizons, once a link has sent the header for the next
-//! request; otherwise it sends immediately. Where links have paces of their own, or some have horizons or long cables,
-//! those of a packet are left behind in the same way while its end cannot leave its source: that is a matter of numbers,
-//! not of times. When its end could leave, or something happens to the wire of one of them, they send step by step what
-//! they can, unless it [streams](super::stream) to its terminal, which is tried first. Gain in instructions per
-//! packet-hop: at 1000 B 4539 to 2831 with the C104, 6351 to 3436 with SpaceWire, at 1000 flits 3617 to 2769 with
-//! `generic` (1024 terminals); of links behind after the end has left its source, at 1000 B 9322 to 3773 with the C104
-//! (16384 terminals), 5144 to 3144 with SpaceWire (4096); where links have paces of their own, at 1000 B 9748 to 6523
-//! with the C104, 10,877 to 6303 with SpaceWire, together with more that `stream` sends at once; with time-codes every
-//! 100 us, at 1000 B 16,538 to 13,123 with SpaceWire. Links also rest for a while that were held by codes: see
-//! [`horizon`](super::horizon).
-
-mod catch_up;
-mod chain;
-mod part;
+//! Links also rest for a while that were held by codes: see [`horizon`](super::horizon).
 
 use std::hint::cold_path;
 use std::num::Wrapping;
 
-pub(super) use self::chain::Chain;
 use super::link::{Kind, Link};
 use super::packet_path::asking_chars;
 use super::state::Network;
@@ -73,7 +46,7 @@ fn most(kinds: &[Kind], of: fn(&Kind) -> u32) -> u32 {
 
 impl Network {
     /// Whether the holder of a link, which may have credit because the link has sent, need not send now: it was left
-    /// behind, or all links of the packet have just caught up.
+    /// behind.
     #[inline(always)]
     pub(super) fn stays_behind(&mut self, link: u32, holder: u32) -> bool {
         self.is_long(link, holder) && self.leave_behind(link, holder)
@@ -102,18 +75,8 @@ impl Network {
         0
     }
 
-    /// Provides a chain for a long packet that its source puts on a link.
-    pub(super) fn begin_chain(&mut self, packet: u32) {
-        if self.has_long && self.on_demand {
-            let count = self.chains.len().max(packet as usize + 1);
-            self.chains.resize_with(count, Chain::default);
-            self.chains[packet as usize].clear();
-        }
-    }
-
     /// Decides what the holder of a link that has sent more of a long packet does, which may have credit because of it:
-    /// true if it is left behind, or has sent what it can together with other links of the packet; false if it has to
-    /// send like the links of short packets.
+    /// true if it is left behind, false if it has to send like the links of short packets.
     #[inline(never)]
     pub(super) fn leave_behind(&mut self, link: u32, holder: u32) -> bool {
         let at = &self.links[link as usize];
@@ -126,23 +89,8 @@ impl Network {
             return true;
         }
         cold_path();
-        let (is_eager, packet) = (worm.links == EAGER, worm.packet as usize);
-        if !self.on_demand {
-            self.rouse(holder);
-            return false;
-        }
-        if is_eager {
-            return false;
-        }
-        let mut chain = std::mem::take(&mut self.chains[packet]);
-        let may = self.look_back(&mut chain, link, holder);
-        let moved = if may { self.move_rear(&mut chain) } else { NONE };
-        self.chains[packet] = chain;
-        if moved != NONE {
-            // Places there may be free for packets behind this one.
-            self.vacated(moved);
-        }
-        may
+        self.rouse(holder);
+        false
     }
 
     /// Makes the links send that were left behind, and on which it depends what a link sends: those after it up to the
@@ -176,33 +124,6 @@ impl Network {
             self.rouse_one(link);
             link = self.links[link as usize].output.holder();
         }
-    }
-
-    /// Makes the rear of a packet, and the links that it lets send the end, catch up, and leaves the others behind.
-    /// Returns the link that enters the rear, if that has sent more, or [`NONE`].
-    fn move_rear(&mut self, chain: &mut Chain) -> u32 {
-        let parts = chain.parts();
-        let (rear, front) = (parts[0], parts.len() - 1);
-        let is_source = self.kind(&self.links[rear.link as usize]).from_terminal;
-        let moves = if is_source { rear.rest == 0 } else { rear.rest < rear.unsent };
-        let mut until = 0;
-        if moves {
-            if is_source {
-                let at = &mut self.links[parts[front].link as usize];
-                at.worm_mut(at.tail(), &mut self.crowd).has_left_source();
-            }
-            until = self.catch_up(parts);
-        }
-        if until == front {
-            chain.clear();
-        } else {
-            self.mark(parts[front].link, parts[front - 1].link);
-            let front = parts[front].link;
-            chain.keep(until, |part| {
-                self.links[part.link as usize].due.is_woken() || !self.has_all_headers(front, part)
-            });
-        }
-        if moves { self.links[rear.link as usize].output.holder() } else { NONE }
     }
 
     /// Leaves the holder of a link behind. The link then has credit that it does not take; it is left behind, too, unless
@@ -255,23 +176,24 @@ impl Network {
         rest.saturating_sub(quanta.saturating_mul(self.kind(at).quantum))
     }
 
-    /// Whether a link was left behind, and still may be: the rear of its packet cannot send
-    /// more of it; if that is the source, not all.
+    /// Whether a link was left behind, and still may be: the end of its packet cannot leave its source.
     pub(super) fn is_left_behind(&self, link: u32) -> bool {
         let output = self.links[link as usize].input.output();
-        if output == NONE || !self.is_long(output, link) {
-            return false;
-        }
-        if !self.on_demand {
-            return self.is_far_before(output);
-        }
-        let mut chain = Chain::default();
-        if !self.look_back(&mut chain, output, link) {
-            return false;
-        }
-        let rear = &chain.parts()[0];
-        let is_source = self.kind(&self.links[rear.link as usize]).from_terminal;
-        rear.rest > 0 && (is_source || rear.rest == rear.unsent)
+        output != NONE && self.is_long(output, link) && self.is_far_before(output)
+    }
+
+    /// Returns the quanta of credit that a packet in the input buffer of a link returns, as far as their times are
+    /// known.
+    fn leaving_quanta(&self, at: &Link) -> u32 {
+        let Some(to) = self.links.get(at.input.output() as usize) else { return 0 };
+        let known = to.turns(self.kind(to)).beyond_by(at, at.credit.next_quantum());
+        if known > 0 { self.kind(at).quanta(known as u32) } else { 0 }
+    }
+
+    /// Whether the packet that was granted a link last has itself been granted the next one.
+    pub(super) fn sends_head(&self, link: u32) -> bool {
+        let at = &self.links[link as usize];
+        at.input.output() != NONE && at.head() == at.tail()
     }
 
     /// Whether a link of a packet, or one after it, holds the end back at its source.

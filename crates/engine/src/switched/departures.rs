@@ -365,16 +365,8 @@ impl Turns {
 }
 
 impl Places<'_> {
-    /// Returns the characters that a link without credit may send on all known credit, if this is in time once the
-    /// first quantum is, and when that is. This is the usual case when a packet that waited for its output has been
-    /// granted it.
-    #[inline(always)]
-    pub fn all_credit(&self, at: &Link, kind: &Kind, own: Time, most: u32) -> Option<(u32, Time)> {
-        let runs = self.last_runs(at, at.credit.next_quantum())?;
-        Self::credit_of(&runs, kind, own, most)
-    }
-
-    /// Returns the same for characters that leave in two runs.
+    /// Returns the characters that a link without credit may send on the credit for characters that leave in two runs, if
+    /// this is in time once the first quantum is, and when that is.
     #[inline(always)]
     pub fn credit_of(&[run, last]: &[Run; 2], kind: &Kind, own: Time, most: u32) -> Option<(u32, Time)> {
         let own = own.max(run.time + Time::from(kind.credit_delay));
@@ -408,32 +400,6 @@ impl Places<'_> {
         all.then(|| (run, (run.time > own) & !self.line.lags(into as u32, self.crossbar)))
     }
 
-    /// Returns when characters leave that no arrival delays, from one on, if this is in at most two runs: those whose
-    /// places become free before the last change of pace there, and the others. The first time of each holds; the
-    /// others leave then or sooner.
-    #[inline(always)]
-    pub fn last_runs(&self, at: &Link, number: Number) -> Option<[Run; 2]> {
-        let Turns { shift, stop, .. } = self.turns;
-        let last = self.line.last_run();
-        let first = self.line.known() - Wrapping(last.count);
-        let (before, rest) = (ahead(first + shift, number), ahead(stop - shift, first));
-        if (rest < 0) | (rest + before <= 0) | (ahead(number, at.input.deleted()) < 0) {
-            return None;
-        }
-        let (place, own) = (Time::from(self.late), at.input.crosses_at(number, self.crossbar));
-        if before <= 0 {
-            // All are in the last run.
-            let time = (self.line.last_place(before.unsigned_abs(), self.crossbar) + place).max(own);
-            let run = Run { count: (rest + before) as u32, step: last.step, time };
-            return Some([run, Run { count: 0, ..run }]);
-        }
-        let run = self.line.place_before_last(number - shift, self.crossbar)?;
-        let behind = at.input.crosses_at(first + shift, self.crossbar);
-        let time = (self.line.last_place(0, self.crossbar) + place).max(behind);
-        let last = Run { count: rest as u32, time, ..last };
-        Some([Run { count: before as u32, time: (run.time + place).max(own), ..run }, last])
-    }
-
     /// Returns when a character leaves, if its arrival does not delay it.
     #[inline(always)]
     pub fn leaves_at(&self, at: &Link, number: Number) -> Time {
@@ -450,17 +416,6 @@ impl Places<'_> {
     #[inline(always)]
     pub fn freed(&self, sent: Number) -> Run {
         self.line.places_from(sent, self.crossbar).later(self.late)
-    }
-
-    /// Returns a tick before which the crossbar does not use the place of a character, sent or not.
-    pub fn not_before(&self, sent: Number) -> Time {
-        match ahead(sent, self.line.known()) {
-            behind @ 0.. => {
-                let ticks = Time::from(behind + 1) * Time::from(self.crossbar);
-                self.line.crossed() + ticks + Time::from(self.late)
-            }
-            _ => self.freed(sent).time,
-        }
     }
 
     /// Returns when characters of a packet whose places are all known leave, from one on, while they do so in a

@@ -47,8 +47,6 @@ pub(super) struct Outside {
     wires: Vec<Wires>,
     codes: Option<(Box<Codes>, Paths)>,
     pub outages: Outages<Was>,
-    /// Whether links stop.
-    stops: bool,
     /// No link is stopped, and no code is on a wire, after this tick.
     opens: Time,
 }
@@ -89,7 +87,7 @@ impl Outside {
         let wires = vec![Wires::default(); links];
         let outages = Outages::default();
         let (looks, due) = (BinaryHeap::new(), Vec::new());
-        Self { now: -1, looks, due, wires, codes: None, outages, stops: false, opens: 0 }
+        Self { now: -1, looks, due, wires, codes: None, outages, opens: 0 }
     }
 
     /// Makes a link start no character between two ticks, in order.
@@ -98,12 +96,6 @@ impl Outside {
         assert!(stops.back().is_none_or(|last| last.1 <= from), "link {link} is stopped twice at {from}");
         stops.push_back((from, until));
         self.looks.extend([Reverse((from, link)), Reverse((until, link))]);
-        self.stops = true;
-    }
-
-    /// Whether anything may keep a wire from sending.
-    pub fn has_horizons(&self) -> bool {
-        self.stops || self.codes.is_some()
     }
 
     /// Has a link looked at again at a tick.
@@ -151,8 +143,6 @@ impl Network {
     /// begins.
     pub fn stop(&mut self, link: u32, from: Time, until: Time) {
         assert!(0 <= from && from < until && self.wheel.now() < 0, "a stop of link {link} at {from}");
-        // What happens to a link may affect a packet on all its links.
-        self.on_demand = false;
         let none = || Box::new(Outside::of_nothing(self.links.len()));
         let outside = self.outside.get_or_insert_with(none);
         outside.stop(link, from, until);
@@ -277,9 +267,9 @@ impl Network {
         // None of those that are asked to send stays behind now.
         self.has_long = false;
         if self.paced {
-            self.follow::<true>(NONE);
+            self.follow::<true>();
         } else {
-            self.follow::<false>(NONE);
+            self.follow::<false>();
         }
         self.has_long = true;
     }
@@ -306,7 +296,7 @@ impl Network {
                 self.links[link as usize].wire.set_horizon(free);
                 if self.has_long && !self.may_rest(link) {
                     self.rouse_around(link);
-                    if self.paced { self.follow::<true>(NONE) } else { self.follow::<false>(NONE) }
+                    if self.paced { self.follow::<true>() } else { self.follow::<false>() }
                 }
                 return;
             }
@@ -345,7 +335,7 @@ impl Network {
         if !self.links[link as usize].has_sent_all() {
             self.wake(link);
         }
-        if self.paced { self.follow::<true>(NONE) } else { self.follow::<false>(NONE) }
+        if self.paced { self.follow::<true>() } else { self.follow::<false>() }
     }
 
     /// Sends what starts before its horizon on a link that rests, and tells nobody; false if more may start there that

@@ -4,13 +4,12 @@ use std::hint::cold_path;
 use std::num::Wrapping;
 
 use super::allocation::Ports;
-use super::burst::PLAIN;
 use super::early::takes_known_here;
 use super::link::{Kind, Link, two};
 use super::queue::Run;
 use super::state::{Beside, Event, Network, PacketState, UNKNOWN};
 use super::timeline::ahead;
-use super::worm::{Crowd, EAGER, Gone, Header, PASSED, Worm};
+use super::worm::{Crowd, Gone, Header, PASSED, Worm};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Slab;
@@ -120,9 +119,6 @@ impl Network {
                 gone = Some(sent);
             }
         }
-        if worm.links != EAGER {
-            self.begin_chain(worm.packet);
-        }
         let Some(begun) = begun else { return false };
         self.extensions += 1;
         if let Some(gone) = gone {
@@ -145,7 +141,7 @@ impl Network {
         if self.links[link as usize].leads_to_terminal() {
             self.stream(link);
         }
-        self.follow::<PACED>(NONE);
+        self.follow::<PACED>();
     }
 
     /// Grants an output to the head packet of an input link, in this tick.
@@ -214,8 +210,8 @@ impl Network {
     fn granted_behind<const PACED: bool>(&mut self, input: u32, output: u32) {
         let (at, to) = (&self.links[input as usize], &self.links[output as usize]);
         let (credits, frees) = to.vacates(self.kind(to), to.wire.known(), at);
-        let next = self.tell_holder::<PACED, PLAIN>(output, input, credits, frees);
-        self.follow::<PACED>(next);
+        self.tell_holder::<PACED>(output, input, credits, frees);
+        self.follow::<PACED>();
     }
 
     /// Handles the consequences of a packet's beginning on a link that it was granted.
@@ -247,17 +243,10 @@ impl Network {
         if to_terminal {
             self.stream(output);
         }
-        let mut next = if credits { input } else { NONE };
-        if credits && self.is_long(output, input) {
-            // If all catch up, it is woken with the others, so it must not be woken yet.
-            self.links[input as usize].due.set_woken(false);
-            if self.leave_behind(output, input) {
-                next = NONE;
-            } else {
-                self.links[input as usize].due.set_woken(true);
-            }
+        if credits && !self.stays_behind(output, input) {
+            self.wake(input);
         }
-        self.follow::<PACED>(next);
+        self.follow::<PACED>();
     }
 
     /// Handles what an end of packet means for others, once its time on the wire is known: for its source, its terminal

@@ -286,7 +286,11 @@ impl Network {
     fn store_round(&mut self, row: &Row, own: &[Time]) {
         let last = own.len().saturating_sub(row.output_buffer + 1).max(row.first);
         if last > row.first {
-            self.send_unseen(row.link, (last - row.first) as u32);
+            let count = (last - row.first) as u32;
+            self.links[row.link as usize].wire.send_unseen(count);
+            if self.paced {
+                self.free_unseen(row.link, count);
+            }
         }
         let mut from = last;
         while from < own.len() {

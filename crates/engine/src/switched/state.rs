@@ -1,7 +1,7 @@
 //! The state of the wormhole engine: links, groups and packets.
 
 use super::allocation::Ports;
-use super::demand::{self, Chain};
+use super::demand;
 use super::horizon::Outside;
 use super::link::{self, Kind, Link};
 use super::rounds::Rounds;
@@ -99,17 +99,14 @@ pub struct Network {
     pub(super) touched: Vec<u32>,
     /// Links that were woken and send before the current event ends.
     pub(super) work: Vec<u32>,
-    /// Whether links may be left behind, and whether these catch up in one step: see the module `demand`.
+    /// Whether links may be left behind: see the module `demand`.
     pub(super) leaves_behind: bool,
-    pub(super) on_demand: bool,
     /// A packet with more characters is long.
     pub(super) window: u32,
     /// How many more characters of a packet than the next link any link can send.
     pub(super) reach: u32,
     /// Whether a long packet was sent: until then nobody asks.
     pub(super) has_long: bool,
-    /// The links of each packet that are left behind: see the module `demand`. Empty until there is a long one.
-    pub(super) chains: Vec<Chain>,
     /// Links of a packet that streams, and up to which tick each may send, while the module `stream` checks them.
     pub(super) parts: Vec<(u32, Time)>,
     /// The same for one that streams over long cables, see the module `rounds`.
@@ -167,9 +164,6 @@ impl Network {
         let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         let outside = Outside::new(&fabric);
         let leaves_behind = kinds.iter().all(|kind| !kind.stepwise);
-        // What happens to a link may affect a packet on all its links.
-        let plain = kinds.iter().all(|kind| kind.plain);
-        let on_demand = plain && outside.as_ref().is_none_or(|outside| !outside.has_horizons());
         let mut network = Self {
             links,
             exits,
@@ -182,12 +176,10 @@ impl Network {
             touched: Vec::new(),
             work: Vec::new(),
             leaves_behind,
-            on_demand: on_demand && kinds.iter().all(|kind| kind.character == kinds[0].character),
             window: demand::window(&kinds),
             reach: demand::reach(&kinds),
             has_long: false,
             kinds,
-            chains: Vec::new(),
             parts: Vec::new(),
             rounds: Rounds::default(),
             lost: None,

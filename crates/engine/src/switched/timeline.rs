@@ -361,20 +361,6 @@ impl Timeline {
         let piece = &self.pieces[at];
         piece.place(piece.first + Wrapping(into), self.lags[at], crossbar)
     }
-
-    /// Returns when the place of a character can be used, and the step of its piece, if that is the last but one; the
-    /// count is not set. The character must be before the last piece.
-    #[inline(always)]
-    pub fn place_before_last(&self, number: Number, crossbar: u32) -> Option<Run> {
-        let at = self.written - Wrapping(2);
-        let (piece, lag) = (&self.pieces[at.0 as usize % ROOM], self.lags[at.0 as usize % ROOM]);
-        let is_kept = (at - self.oldest).0 < ROOM as u8;
-        (is_kept & (ahead(number, piece.first) >= 0)).then(|| Run {
-            count: 0,
-            step: piece.step,
-            time: piece.place(number, lag, crossbar),
-        })
-    }
 }
 
 impl Timeline {

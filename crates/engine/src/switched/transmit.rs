@@ -13,7 +13,7 @@
 use std::hint::cold_path;
 use std::num::Wrapping;
 
-use super::burst::{ANY, Burst, CREDIT, Case, PLAIN, SUPPLY, Supply, View};
+use super::burst::{ANY, Burst, Case, PLAIN, Supply, View};
 use super::link::{Kind, Link};
 use super::state::Network;
 use super::timeline::{Number, ahead, earlier};
@@ -33,40 +33,30 @@ impl Network {
     /// Sends on a link, and on all links that can continue because of this.
     #[inline(never)]
     pub(super) fn settle<const PACED: bool>(&mut self, link: u32) {
-        let next = self.transmit_any::<PACED>(link);
-        self.follow::<PACED>(next);
+        self.transmit_any::<PACED>(link);
+        self.follow::<PACED>();
     }
 
-    /// Sends on a link that now has the credit for which it waited, if one is given, and on all links that can
-    /// continue.
+    /// Sends on all links that were woken, and that can continue because of this.
     #[inline(always)]
-    pub(super) fn follow<const PACED: bool>(&mut self, link: u32) {
-        let mut next = link;
-        loop {
-            while next != NONE {
-                next = self.go_on::<PACED>(next);
-            }
-            match self.work.pop() {
-                Some(link) => next = self.transmit_any::<PACED>(link),
-                None => return,
-            }
+    pub(super) fn follow<const PACED: bool>(&mut self) {
+        while let Some(link) = self.work.pop() {
+            self.transmit_any::<PACED>(link);
         }
     }
 
-    /// Sends on a link of any kind what it can, and notifies those that depend on it; returns one of these that sends
-    /// next, or [`NONE`].
+    /// Sends on a link of any kind what it can, and notifies those that depend on it.
     #[inline(never)]
-    pub(super) fn transmit_any<const PACED: bool>(&mut self, link: u32) -> u32 {
-        if let Some(next) = self.transmit::<PACED, PLAIN>(link) {
-            return next;
+    fn transmit_any<const PACED: bool>(&mut self, link: u32) {
+        if !self.transmit::<PACED>(link) {
+            cold_path();
+            self.transmit_known(link);
         }
-        cold_path();
-        self.transmit_known(link)
     }
 
     /// Sends on a link, burst by burst, all that is known, and only then notifies those that depend on it: on a long
     /// cable each quantum may be a burst of its own.
-    fn transmit_known(&mut self, link: u32) -> u32 {
+    fn transmit_known(&mut self, link: u32) {
         let before = self.links[link as usize].wire.known();
         loop {
             if !self.links[link as usize].wire.has_room() {
@@ -113,38 +103,31 @@ impl Network {
         }
     }
 
-    /// Sends on a link, in a case that was determined in advance; does nothing if the case does not apply. The
-    /// crossbars of all switches are faster than any link unless `PACED`.
+    /// Sends on a link in the case `PLAIN`; does nothing if that does not apply. The crossbars of all switches are faster
+    /// than any link unless `PACED`.
     #[inline(always)]
-    pub(super) fn transmit<const PACED: bool, const CASE: Case>(&mut self, link: u32) -> Option<u32> {
+    fn transmit<const PACED: bool>(&mut self, link: u32) -> bool {
         if !self.links[link as usize].wire.has_room() {
             self.make_room(link);
         }
         let at = &self.links[link as usize];
         if at.has_sent_all() {
-            return if matches!(CASE, ANY | PLAIN) { Some(self.has_nothing(link)) } else { None };
+            self.has_nothing(link);
+            return true;
         }
         let worm = self.sending(link);
-        if CASE == SUPPLY {
-            let busy = at.due.is_woken()
-                | !(at.input.asked() | at.leads_to_terminal())
-                | (at.input.output() != NONE);
-            if busy | !at.sends_newest() | (at.wire.known() == worm.first) {
-                return None;
-            }
-        }
-        if CASE != ANY && (!at.is_common() | worm.bound) {
-            return None;
+        if !at.is_common() | worm.bound {
+            return false;
         }
         if at.credit.is_kept() {
-            if matches!(CASE, CREDIT | SUPPLY) {
-                return None;
-            }
             let at = &mut self.links[link as usize];
             at.use_kept_credit(&self.kinds[at.kind as usize], worm.time, worm.end);
         }
-        let burst = self.view::<PACED, CASE>(link, &worm).burst::<CASE>()?;
-        Some(self.send::<PACED, CASE>(link, &worm, &burst))
+        let Some(burst) = self.view::<PACED, PLAIN>(link, &worm).burst::<PLAIN>() else { return false };
+        let before = self.links[link as usize].wire.known();
+        self.store::<PACED, PLAIN>(link, &worm, &burst);
+        self.take_effect::<PACED, PLAIN>(link, &burst, before);
+        true
     }
 
     /// Returns the packet that a link sends.
@@ -157,11 +140,11 @@ impl Network {
 
     /// Handles a link that was woken and has sent everything.
     #[cold]
-    fn has_nothing(&mut self, link: u32) -> u32 {
+    fn has_nothing(&mut self, link: u32) {
         let at = &mut self.links[link as usize];
         at.due.set_woken(false);
         let (output, holder, known) = (at.input.output(), at.output.holder(), at.wire.known());
-        self.tell_any(link, output, holder, known)
+        self.tell_any(link, output, holder, known);
     }
 
     /// Returns a link with the limits of the packet that it sends.
@@ -172,13 +155,12 @@ impl Network {
         let at = &links[link as usize];
         let kind = &kinds[at.kind as usize];
         let from = links.get(at.output.holder() as usize);
-        let output = if CASE == SUPPLY { NONE } else { at.input.output() };
-        let to = links.get(output as usize).map(|to| {
+        let to = links.get(at.input.output() as usize).map(|to| {
             let crossbar = if PACED { kind.crossbar } else { 0 };
             (to, to.places(&kinds[to.kind as usize], crossbar))
         });
         // Only the packet that was granted last can still be in its input buffer.
-        let comes = from.filter(|_| (CASE == SUPPLY || at.sends_newest()) && !(CASE == ANY && worm.bound));
+        let comes = from.filter(|_| at.sends_newest() && !(CASE == ANY && worm.bound));
         let supply = comes.map(|from| {
             let exits = if CASE == ANY && from.is_stepwise() {
                 self.exits.get(at.output.holder() as usize)
@@ -197,34 +179,25 @@ impl Network {
         View { at, kind, time: worm.time, end: worm.end, from, supply, entered, to, returns, network }
     }
 
-    /// Stores a burst and handles its consequences; returns a link that sends next, or [`NONE`].
-    #[inline(always)]
-    fn send<const PACED: bool, const CASE: Case>(&mut self, link: u32, worm: &Sending, burst: &Burst) -> u32 {
-        let before = self.links[link as usize].wire.known();
-        self.store::<PACED, CASE>(link, worm, burst);
-        self.take_effect::<PACED, CASE>(link, burst, before)
-    }
-
     /// Stores a burst.
     #[inline(always)]
     fn store<const PACED: bool, const CASE: Case>(&mut self, link: u32, worm: &Sending, burst: &Burst) {
         let at = &mut self.links[link as usize];
         let (number, before) = (at.sending(), at.wire.known());
         let kind = &self.kinds[at.kind as usize];
-        let sends = matches!(CASE, CREDIT | SUPPLY) || burst.run.count > 0;
-        if sends {
+        if burst.run.count > 0 {
             at.send(kind, burst);
             if PACED {
                 at.free_places(kind, &burst.run);
             }
-            if CASE != SUPPLY && before == worm.first {
+            if before == worm.first {
                 at.worm_mut(number, &mut self.crowd).has_begun(burst.run.time);
             }
             if CASE == ANY && worm.bound {
                 at.output.take_entered(burst.run.count);
             }
             self.extensions += 1;
-            if CASE != SUPPLY && before == worm.first {
+            if before == worm.first {
                 self.tell_begun(link, &burst.run, burst.last);
             }
         }
@@ -232,21 +205,16 @@ impl Network {
 
     /// Handles the consequences of a burst that was sent, before which characters were known up to a number.
     #[inline(always)]
-    pub(super) fn take_effect<const PACED: bool, const CASE: Case>(
-        &mut self,
-        link: u32,
-        burst: &Burst,
-        before: Number,
-    ) -> u32 {
+    fn take_effect<const PACED: bool, const CASE: Case>(&mut self, link: u32, burst: &Burst, before: Number) {
         // Whether more credit has returned is known only now where what was sent may return some.
         let waits = burst.waits || CASE == ANY && burst.again && self.is_out_of_credit(link);
         let again = burst.again && !waits;
         let at = &mut self.links[link as usize];
         let (number, holder, output) = (at.sending(), at.output.holder(), at.input.output());
         let kind = &self.kinds[at.kind as usize];
-        let to_terminal = CASE != CREDIT && at.leads_to_terminal();
+        let to_terminal = at.leads_to_terminal();
         let from_terminal = kind.from_terminal;
-        let asks = matches!(CASE, ANY | PLAIN) && at.head() == number && !at.input.asked() && !to_terminal;
+        let asks = at.head() == number && !at.input.asked() && !to_terminal;
         at.credit.set_waits(waits);
         let gone = if burst.last { Some(at.sent(number, &mut self.crowd)) } else { None };
         let woken = gone.as_ref().map_or(again, |gone| gone.next != NONE);
@@ -264,15 +232,14 @@ impl Network {
         if asks {
             self.ask(link);
         }
-        let next = if CASE == ANY {
-            self.tell_any(link, output, holder, before)
+        if CASE == ANY {
+            self.tell_any(link, output, holder, before);
         } else {
-            self.tell::<PACED, CASE>(link, output, holder, burst)
-        };
+            self.tell::<PACED>(link, output, holder, burst);
+        }
         if to_terminal {
             self.stream(link);
         }
-        next
     }
 
     /// Whether a link has no credit, and it is not known when more returns.
@@ -281,69 +248,44 @@ impl Network {
         credit.characters() == 0 && !credit.is_kept() && !self.has_credit(link)
     }
 
-    /// Notifies those that depend on a link; returns its holder if there is credit for it.
+    /// Notifies those that depend on a link.
     #[inline(always)]
-    pub(super) fn tell<const PACED: bool, const CASE: Case>(
-        &mut self,
-        link: u32,
-        output: u32,
-        holder: u32,
-        burst: &Burst,
-    ) -> u32 {
-        if matches!(CASE, PLAIN | CREDIT) {
-            if burst.supplies {
-                let next = self.pass_on::<PACED>(output);
-                if next != NONE {
-                    self.work.push(next);
-                }
-            } else if burst.leaves {
-                self.leave_plain::<PACED>(link, output);
-            }
+    fn tell<const PACED: bool>(&mut self, link: u32, output: u32, holder: u32, burst: &Burst) {
+        if burst.supplies {
+            self.wake(output);
+        } else if burst.leaves {
+            self.leave_plain::<PACED>(link, output);
         }
-        self.tell_holder::<PACED, CASE>(link, holder, burst.credits, burst.frees)
+        self.tell_holder::<PACED>(link, holder, burst.credits, burst.frees);
     }
 
-    /// Notifies the holder of a link of credit that it waits for, and of its packet's departure; returns it if it sends
-    /// next.
+    /// Notifies the holder of a link of credit that it waits for, and of its packet's departure.
     #[inline(always)]
-    pub(super) fn tell_holder<const PACED: bool, const CASE: Case>(
+    pub(super) fn tell_holder<const PACED: bool>(
         &mut self,
         link: u32,
         holder: u32,
         credits: bool,
         frees: bool,
-    ) -> u32 {
-        let mut next = NONE;
-        if credits {
-            let behind = self.stays_behind(link, holder);
-            let from = &mut self.links[holder as usize];
-            if behind {
-                cold_path();
-            } else if from.due.wake() {
-                next = holder;
-            }
+    ) {
+        if credits && !self.stays_behind(link, holder) {
+            self.wake(holder);
         }
         if frees {
-            // The same, but the usual case without a call.
-            match CASE {
-                CREDIT => self.left::<PACED>(holder, link, None),
-                _ => self.leave_plain::<PACED>(holder, link),
-            }
+            self.leave_plain::<PACED>(holder, link);
         }
-        next
     }
 
     /// The same for a link of any kind with known characters up to `before`: its neighbours may be stepwise.
     #[cold]
     #[inline(never)]
-    fn tell_any(&mut self, link: u32, output: u32, holder: u32, before: Number) -> u32 {
+    fn tell_any(&mut self, link: u32, output: u32, holder: u32, before: Number) {
         if output != NONE && self.links[link as usize].wire.known() != before {
             self.supplied(link, output, before);
         }
         if holder != NONE {
             self.vacated(holder);
         }
-        NONE
     }
 
     /// Makes a link send before the current event ends.

@@ -28,7 +28,6 @@ use super::queue::Run;
 use super::state::{Beside, Network, UNKNOWN};
 use super::timeline::{Number, ahead, earlier};
 use super::worm::{Gone, Worm};
-use crate::fabric::NONE;
 use crate::kernel::Time;
 
 /// What is sent of such a packet.
@@ -102,9 +101,8 @@ impl Network {
         let granted = Granted { input, output, now, deleted: 0 };
         let ends =
             beside.send_whole::<PACED>(two(links, input, output), [kind, next], &granted, &old, &whole);
-        let mut follows = NONE;
         if whole.rest.credits && links[holder as usize].due.wake() {
-            follows = holder;
+            beside.work.push(holder);
         }
         if whole.rest.frees {
             beside.left::<PACED>(two(links, holder, input), [holder, input], None);
@@ -124,7 +122,7 @@ impl Network {
         if to_terminal {
             self.stream(output);
         }
-        self.follow::<PACED>(follows);
+        self.follow::<PACED>();
         true
     }
 }
@@ -264,7 +262,7 @@ impl Grant<'_> {
     }
 
     /// Returns credit for all of the `most` characters of the rest, if it is in time once the first quantum is, and when
-    /// that is: see [`Places::all_credit`].
+    /// that is: see [`Places::credit_of`].
     #[inline(always)]
     fn credit(&self, begins: &Run, most: u32) -> Option<(u32, Time)> {
         let own = self.head.time.max(self.at.wire.free());

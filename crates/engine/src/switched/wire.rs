@@ -104,11 +104,6 @@ impl Wire {
         self.starts.skip(count);
     }
 
-    /// Changes the ticks of the last character that was sent: it is an end of packet.
-    pub fn ends(&mut self, end: u32, character: u32) {
-        self.free += Time::from(end) - Time::from(character);
-    }
-
     /// Sends nothing before a tick.
     #[inline(always)]
     pub fn hold_until(&mut self, time: Time) {
@@ -139,8 +134,7 @@ mod tests {
         let mut wire = Wire::new(0, 10, 8);
         wire.send_unseen(1000);
         wire.send(&Run { count: 2, step: 10, time: 10_000 }, 10);
-        wire.ends(4, 10);
-        assert_eq!((wire.known(), wire.free()), (START + Wrapping(1002), 10_014));
+        assert_eq!((wire.known(), wire.free()), (START + Wrapping(1002), 10_020));
     }
 
     #[test]

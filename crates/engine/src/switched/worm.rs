@@ -57,12 +57,6 @@ impl Worm {
     pub fn bind(&mut self) {
         self.bound = true;
     }
-
-    /// Its source has sent its end: see `demand.rs`.
-    #[inline(always)]
-    pub fn has_left_source(&mut self) {
-        self.links = PASSED;
-    }
 }
 
 /// A worm that has been sent completely.
@@ -86,7 +80,7 @@ pub(super) struct Head {
 /// Value of `Worm::links` for a packet whose links are not left behind, because it is short.
 pub(super) const EAGER: u8 = u8::MAX;
 
-/// Value of `Worm::links` for a packet whose end has left its source, or that has passed too many links to count.
+/// Value of `Worm::links` for a packet that has passed too many links to count.
 pub(super) const PASSED: u8 = EAGER - 1;
 
 /// Worms in the row of a link, one cache line of them.

@@ -83,7 +83,6 @@ fn run_over(
     }
     let mut network = Network::new(fabric);
     network.leaves_behind = leaves;
-    network.on_demand &= leaves;
     let send = |network: &mut Network, terminal: u32, now: Time| {
         let (target, via) = (1, NONE);
         network.dispatch(

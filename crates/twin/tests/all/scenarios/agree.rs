@@ -26,11 +26,6 @@ pub fn simulate(fabric: &Fabric, until: Time, drain: bool, batch: Time) -> Optio
     simulate_stopped(fabric, (until, drain, batch, 0), &[])
 }
 
-/// Runs up to a time limit, with the paths of packets.
-pub fn traced(fabric: &Fabric, until: Time, stops: &[Stop]) -> Simulation {
-    simulate_stopped(fabric, (until, false, 1 << 50, usize::MAX), stops).expect("a route for every packet")
-}
-
 fn simulate_stopped(
     fabric: &Fabric,
     (until, drain, batch, hops): (Time, bool, Time, usize),
@@ -220,7 +215,7 @@ fn congestion(simulation: &Simulation) -> (Vec<u64>, Vec<(u64, u32)>) {
 }
 
 /// Returns the link counts of a network of switches, in the twin's form.
-pub fn link_counts(simulation: &Simulation) -> Vec<LinkCounts> {
+fn link_counts(simulation: &Simulation) -> Vec<LinkCounts> {
     let like = |c: fabriloom_engine::measure::LinkCounts| LinkCounts {
         packets: c.packets,
         characters: c.characters,
@@ -328,7 +323,7 @@ pub fn deliveries(simulation: &Simulation) -> Vec<Delivery> {
 }
 
 /// Returns the paths of packets of a run that keeps them, including incomplete ones.
-pub fn ways(simulation: &Simulation) -> Vec<(u32, i64, u32, i64, i64)> {
+fn ways(simulation: &Simulation) -> Vec<(u32, i64, u32, i64, i64)> {
     let (hops, standing) = simulation.hops();
     let all = hops.rows.iter().chain(&standing);
     let mut ways: Vec<_> = all.map(|hop| (hop.source, hop.started, hop.link, hop.begin, hop.end)).collect();
