@@ -146,7 +146,7 @@ def _claim(
 
 def _check_links(scenario: Scenario, graph: Graph, tech: Technology, found: Interfaces) -> None:
     """Refuse links that a chip cannot have."""
-    chip = np.maximum(found.at[np.asarray(graph.link_source)], found.at[np.asarray(graph.link_target)])
+    source, target = found._at_ends(graph)
     for place, one in enumerate(found.chips):
 
         def check(rate: Rate | None, length: float | None, has: int, one: Interface = one) -> dict[str, int]:
@@ -155,7 +155,7 @@ def _check_links(scenario: Scenario, graph: Graph, tech: Technology, found: Inte
             return {"nothing": 0}
 
         try:
-            per_link(graph, check, (chip == place + 1).astype(np.int64))
+            per_link(graph, check, ((source == place + 1) | (target == place + 1)).astype(np.int64))
         except TechnologyError as error:
             raise scenario.located(error, "interface", (place,)) from error
 
