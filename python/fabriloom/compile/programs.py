@@ -132,8 +132,6 @@ def columns(rows: Rows, sent: NDArray[np.int64], tick_ps: Ps) -> Arrays:
 
 _WINDOWS = ("packets_per_channel", *(f"{w}_at_once" for w in ("messages", "channels", "packets", "receive")))
 _BYTE_TIMES = ("byte", "bus_byte")
-_MOST_AROUND_BYTES = 32
-"""The bytes that a packet of a SpaceWire protocol has around its data."""
 _MOST_BYTE_TICKS = 10**9
 _TIMES = ("send", "receive", "packet", "bus_packet", "send_gap", "receive_gap", "ack", "resume", "check")
 
@@ -415,16 +413,15 @@ def _settings(scenario: Scenario, protocol: dict[str, Any]) -> dict[str, Any]:
     if not scenario.network_kind.codes:
         message = f"{settings['kind']} is a protocol of SpaceWire, not of rings"
         raise scenario.error(message, ("program", "kind"), "choose a network of links")
-    of_slots = [entry["data_bytes"] for entry in settings.get("schedule", [])]
-    data = max([settings.get("data_bytes", 0), settings.get("packet_bytes", 0), *of_slots])
-    if protocol["packet_bytes"] < 2 * data + _MOST_AROUND_BYTES or protocol["layer"] != "none":
-        message = f"{settings['kind']} has packets of its own, which no other protocol cuts"
-        raise scenario.error(message, ("protocol",), 'remove [protocol], or write preset = "spacewire"')
+    if protocol["layer"] != "none":
+        message = f"{settings['kind']} has packets of its own, without a layer above"
+        raise scenario.error(message, ("protocol", "layer"), "remove it")
     try:
         tech = technology(scenario.technology.preset, scenario.technology.overrides())
     except TechnologyError as error:
         raise scenario.located(error, "technology") from error
-    return {**settings, "header_bytes": tech.header_chars * tech.character_bytes}
+    header_bytes = tech.header_chars * tech.character_bytes
+    return {**settings, "header_bytes": header_bytes, "most_bytes": protocol["packet_bytes"]}
 
 
 def protocol_of(scenario: Scenario) -> dict[str, Any]:
