@@ -177,10 +177,13 @@ def of_links(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
     most = int(np.argmax(waits))
     links = alike(waits, packets, most, equals(graph, most), TOGETHER)
     name = graph.link_names[most] if len(links) == 1 else ""
-    longest = f"up to {in_percent(blocked[held])} of the time, mostly for {name or _all(graph, links, most)}"
+    whom = f"mostly for {name or _all(graph, links, most)}"
+    if not waits[most]:
+        name = graph.link_names[held]
+        whom = f"mostly {name}, until a head is routed or credit comes"
     text = (
-        f"blocking: waiting packets hold their links {longest}; no wire is in use "
-        f"more than {in_percent(busy[fullest])} of the time"
+        f"blocking: waiting packets hold their links up to {in_percent(blocked[held])} of the time, {whom}; "
+        f"no wire is in use more than {in_percent(busy[fullest])} of the time"
     )
     return one_of("blocking", name, float(busy[fullest]), True, text)
 
