@@ -297,6 +297,19 @@ def test_packets_for_several_terminals_limit_links_by_their_own_length() -> None
         assert simulate.run(scenario).over_time["of"].n_unique() == len(flows)
 
 
+def test_links_are_filled_by_short_ends_of_short_packets() -> None:
+    """Replies of 269 B behind commands of 16 B: the router of the replies takes 270 characters and 300 ns."""
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "crossbar", "terminals": 2},
+            "technology": {"preset": "spacewire-200", "flow_control": "ignored"},
+            "program": {"kind": "rmap", "command": "read", "data": "256 B"},
+        }
+    )
+    bound = inspection.inspect(scenario)["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert bound == pytest.approx((15 + 268) / (270 * 0.05 + 0.3), rel=2e-4)
+
+
 def test_zero_load_latency_is_that_of_a_lonely_packet() -> None:
     """A crossbar has one way: first character, decoding, then the packet streams through."""
     scenario = small(
