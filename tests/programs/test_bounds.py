@@ -133,6 +133,22 @@ def test_the_host_is_the_bound_on_a_ring(preset: str) -> None:
     assert 0.99 < carried["mbytes_per_s"] / bound["accepted_mbytes_per_s_bound"] <= 1
 
 
+@pytest.mark.parametrize("kind", ["crossbar", "sci-ring"])
+@pytest.mark.parametrize("choice", ["round-robin", "nominal"])
+def test_the_gaps_of_several_ports_pass_at_the_same_time(kind: str, choice: str) -> None:
+    """64 B every 10 us by each port in use; a host is busy with them all the time, and not longer."""
+    program = {"kind": "fixed-pairs", "sources": [0], "targets": [1], "size": "64 B", "rounds": 200}
+    protocol = {"preset": "raw", "send_gap_time": "10 us"}
+    topology = {"kind": kind, "terminals": 3, "replicate": 2}
+    sections = {"topology": topology, "ports": {"choice": choice}, "protocol": protocol}
+    bound = inspect(scenario(program, **sections))["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert bound == pytest.approx(12.8 if choice == "round-robin" else 6.4, rel=0.02)
+    summary = results(program, **sections).summary
+    assert 0.99 < summary["messages"]["mbytes_per_s"] / bound <= 1
+    assert summary["limit"]["what"] == "host"
+    assert 0.99 < summary["limit"]["share"] < 1
+
+
 @pytest.mark.parametrize(
     "topology", [{"kind": "crossbar", "terminals": 4}, {"kind": "sci-ring", "terminals": 4}]
 )

@@ -303,8 +303,8 @@ class Messages:
         packets = float((number.sum(axis=0) * count).sum())
         return float((size * count).sum()) / packets, float((chars * count).sum()) / packets
 
-    def busy_ps(self, arrays: Arrays) -> NDArray[np.float64]:
-        """Return, per terminal, for how long its host works for all messages.
+    def busy_ps(self, arrays: Arrays, apart: bool) -> NDArray[np.float64]:
+        """Return, per terminal, for how long its host works for all messages; ``apart``: see the host's.
 
         Programs without an end may leave messages where they are: then only what a terminal takes between its
         own sends, in one stream, holds these back.
@@ -322,7 +322,7 @@ class Messages:
             np.ones(names, np.int64) if several is None else np.bincount(several.terminal, minlength=names)
         )
         shaped_ps = host.shaped_ps(self.protocol, source, target, size * count, ports)
-        return np.maximum(shaped_ps, host.busy_ps(self.protocol, *ends, found.streams, ports))
+        return np.maximum(shaped_ps, host.busy_ps(self.protocol, *ends, found.streams, ports, apart))
 
     def of_hosts(self, arrays: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return, per terminal, the part of the technology's rate at which its host sends and takes at most.
@@ -330,7 +330,7 @@ class Messages:
         Infinite where nothing is sent or taken.
         """
         source, target, size, count = self.programs.demand
-        busy_ps, wire_ps = self.busy_ps(arrays), self._wire_ps(arrays, size) * count
+        busy_ps, wire_ps = self.busy_ps(arrays, apart=False), self._wire_ps(arrays, size) * count
         sends, takes = (host.part(wire_ps, ends, busy_ps) for ends in (source, target))
         return sends, takes if self.programs.ends else np.full(len(busy_ps), np.inf)
 
