@@ -133,6 +133,21 @@ def test_the_host_is_the_bound_on_a_ring(preset: str) -> None:
     assert 0.99 < carried["mbytes_per_s"] / bound["accepted_mbytes_per_s_bound"] <= 1
 
 
+def test_a_short_message_on_a_ring_is_a_short_packet() -> None:
+    """16 B of payload take 20 symbols of 4 ns with the idle ones after them, and 80 B are 64 and 16."""
+    ring, protocol = {"kind": "sci-ring", "terminals": 4}, {"preset": "raw", "transaction": "dmove"}
+    sections = {"topology": ring, "technology": {"preset": "sci-lc2"}, "protocol": protocol}
+    for size, symbols in ((8, 20), (64, 44), (80, 20 + 44)):
+        program = {"kind": "fixed-pairs", "sources": [0], "targets": [1], "size": f"{size} B", "rounds": 500}
+        found = inspect(scenario(program, **sections))
+        bound = found["channel_load"]["accepted_mbytes_per_s_bound"]
+        assert bound == pytest.approx(size * 1000 / (4 * symbols))
+        # The packet, a cable of 10 ns, the decoder, the way to the user, a block in its memory.
+        assert found["zero_load_latency_ns"]["min"] == 4 * (20 if size < 16 else 44) + 10 + 20 + 106 + 40
+        carried = results(program, **sections).summary["messages"]["mbytes_per_s"]
+        assert 0.8 < carried / bound <= 1
+
+
 @pytest.mark.parametrize("kind", ["crossbar", "sci-ring"])
 @pytest.mark.parametrize("choice", ["round-robin", "nominal"])
 def test_the_gaps_of_several_ports_pass_at_the_same_time(kind: str, choice: str) -> None:

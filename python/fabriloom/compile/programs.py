@@ -378,10 +378,9 @@ class Messages:
         return self._filled(payload).ravel(), share / share.sum()
 
     def _filled(self, payload: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the payloads of full and last packets; where only some are legal the last is filled up."""
-        packet, last = payload
-        legal = bool(self.routes.technology.legal_payloads_bytes)
-        return np.array([packet, np.where((last > 0) & legal, packet, last)])
+        """Return the payloads of full and last packets: where only some are legal, the least that hold it."""
+        legal = np.array([0, *self.routes.technology.legal_payloads_bytes])
+        return payload if len(legal) == 1 else legal[np.searchsorted(legal, payload)]
 
     def _cut(self, arrays: Arrays, size: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the full and the last packets of messages, and the characters of all packets of each.
