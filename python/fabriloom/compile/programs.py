@@ -358,6 +358,7 @@ class Messages:
             way_ps = np.array([latency_ps(*ends, length) for length in tried.tolist()])
             as_long = np.searchsorted(tried, lengths, "right") - 1
             loops_ps = (way_ps + back_ps)[as_long[place.reshape(payload.shape)], pair]
+        loops_ps = loops_ps + host.handled_ps(protocol, payload)
         targets = np.bincount(ends[0], minlength=names)
         held_ps = host.held_ps(protocol, source, count, number, loops_ps, targets)
         return host.part(self._wire_ps(arrays, size) * count, source, held_ps)

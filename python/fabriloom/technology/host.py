@@ -133,6 +133,16 @@ def holds(protocol: Mapping[str, Any]) -> bool:
     return protocol["acknowledge"] == "packet" and any(protocol[name] for name in windows)
 
 
+def handled_ps(protocol: Mapping[str, Any], payload: NDArray[np.int64]) -> Floats:
+    """Return for how long, at least, hosts fill and move packets that already hold a place."""
+    on_bus = protocol["bus_packet_time_ps"] + payload * protocol["bus_byte_time_ps"]
+    found = on_bus * ((not protocol["programmed"]) + (protocol["acknowledge_from"] == "end"))
+    if not protocol["by_size"]:
+        filled = np.maximum(payload - protocol["ahead_bytes"], 0)
+        found = found + protocol["packet_time_ps"] + filled * protocol["byte_time_ps"]
+    return np.asarray(found, np.float64)
+
+
 def held_ps(
     protocol: Mapping[str, Any],
     source: NDArray[np.int64],
