@@ -372,9 +372,10 @@ def wanted(names: list[str], demand: Demand | None) -> tuple[dict[str, Any], lis
     """Return the engine's options for the groups, and the names of the groups.
 
     A group is a flow if there are few flows; otherwise a sending terminal if there are few; otherwise a block
-    of terminals with consecutive numbers. Without a demand, flows are not considered.
+    of terminals with consecutive numbers. Without a demand, flows are not considered, nor are they beside
+    packets for several terminals, which belong to no pair.
     """
-    if demand is not None and not demand.even.any():
+    if demand is not None and not demand.even.any() and demand.spread is None:
         pairs = sorted({(int(s), int(t)) for s, t in zip(demand.source, demand.target, strict=True)})
         if len(pairs) <= MOST_ROWS:
             return {"pairs": pairs}, [f"{names[source]} to {names[target]}" for source, target in pairs]

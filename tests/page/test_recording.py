@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 from fabriloom import Scenario, run
+from fabriloom.compile import compile
 from fabriloom.page.choices import chosen
+from fabriloom.page.live import Live
 from fabriloom.page.recording import record, recording
-from fabriloom.results import Results
+from fabriloom.results import Results, shown
 
 FABRICS: dict[str, dict[str, Any]] = {
     "clos": {"topology": {"kind": "clos", "terminals": 16, "switch_ports": 8}},
@@ -245,3 +247,14 @@ def test_queues_are_those_of_the_creation_times(name: str) -> None:
         assert all(begin > made for made, begin in zip(created, started, strict=False))
     idle = recording(run(full.with_settings({"traffic.load": 0.02}), hops=1 << 20), 0)["queues"]
     assert sum(len(created) for created, _ in idle.values()) < 30
+
+
+def test_one_event_has_no_rate_and_is_shown() -> None:
+    program = {"kind": "level-3", "fragment": "100 B", "events": 1}
+    compiled = compile(
+        Scenario.from_dict({"topology": {"kind": "crossbar", "terminals": 4}, "program": program})
+    )
+    found = run(compiled)
+    facts = {name: value for name, value, _ in Live(compiled).end(found)["facts"]}
+    assert facts["Events built"] == "–"
+    assert shown.event_rate(found.summary["events"]).startswith("too few to tell")

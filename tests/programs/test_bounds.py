@@ -106,6 +106,8 @@ def test_a_host_that_takes_messages_slowly_is_the_bound(
         {"packets_per_channel": 2, "resume_time": "2 us"},
         {"packets_at_once": 3, "ack_time": "5 us"},
         {"messages_at_once": 1, "send_time": "1 us"},
+        {"packets_per_channel": 1, "packet_time": "1 us", "byte_time": "10 ns"},
+        {"packets_at_once": 1, "bus_packet_time": "300 ns", "bus_byte_time": "5 ns"},
     ],
 )
 def test_the_windows_of_a_protocol_are_the_bound(windows: dict[str, Any], acknowledge_from: str) -> None:
@@ -119,7 +121,9 @@ def test_the_windows_of_a_protocol_are_the_bound(windows: dict[str, Any], acknow
         assert found["link"]["limited_by"] == "window"
         carried = results(program, technology=technology, protocol=protocol).summary["messages"]
         bound = found["channel_load"]["accepted_mbytes_per_s_bound"]
-        assert 0.94 < carried["mbytes_per_s"] / bound <= 1.001, preset
+        # An acknowledgement from the head counts as one that waits for no bus.
+        least = 0.8 if "bus_packet_time" in windows and acknowledge_from == "head" else 0.94
+        assert least < carried["mbytes_per_s"] / bound <= 1.001, preset
 
 
 @pytest.mark.parametrize("preset", ["pio-lx-d310", "dma"])
@@ -131,6 +135,37 @@ def test_the_host_is_the_bound_on_a_ring(preset: str) -> None:
     assert bound["busiest_link"] == "the host of t0"
     carried = results(program, technology={"preset": "scinet"}, **sections).summary["messages"]
     assert 0.99 < carried["mbytes_per_s"] / bound["accepted_mbytes_per_s_bound"] <= 1
+
+
+def test_a_short_message_on_a_ring_is_a_short_packet() -> None:
+    """16 B of payload take 20 symbols of 4 ns with the idle ones after them, and 80 B are 64 and 16."""
+    ring, protocol = {"kind": "sci-ring", "terminals": 4}, {"preset": "raw", "transaction": "dmove"}
+    sections = {"topology": ring, "technology": {"preset": "sci-lc2"}, "protocol": protocol}
+    for size, symbols in ((8, 20), (64, 44), (80, 20 + 44)):
+        program = {"kind": "fixed-pairs", "sources": [0], "targets": [1], "size": f"{size} B", "rounds": 500}
+        found = inspect(scenario(program, **sections))
+        bound = found["channel_load"]["accepted_mbytes_per_s_bound"]
+        assert bound == pytest.approx(size * 1000 / (4 * symbols))
+        # The packet, a cable of 10 ns, the decoder, the way to the user, a block in its memory.
+        assert found["zero_load_latency_ns"]["min"] == 4 * (20 if size < 16 else 44) + 10 + 20 + 106 + 40
+        carried = results(program, **sections).summary["messages"]["mbytes_per_s"]
+        assert 0.8 < carried / bound <= 1
+
+
+@pytest.mark.parametrize("kind", ["crossbar", "sci-ring"])
+@pytest.mark.parametrize("choice", ["round-robin", "nominal"])
+def test_the_gaps_of_several_ports_pass_at_the_same_time(kind: str, choice: str) -> None:
+    """64 B every 10 us by each port in use; a host is busy with them all the time, and not longer."""
+    program = {"kind": "fixed-pairs", "sources": [0], "targets": [1], "size": "64 B", "rounds": 200}
+    protocol = {"preset": "raw", "send_gap_time": "10 us"}
+    topology = {"kind": kind, "terminals": 3, "replicate": 2}
+    sections = {"topology": topology, "ports": {"choice": choice}, "protocol": protocol}
+    bound = inspect(scenario(program, **sections))["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert bound == pytest.approx(12.8 if choice == "round-robin" else 6.4, rel=0.02)
+    summary = results(program, **sections).summary
+    assert 0.99 < summary["messages"]["mbytes_per_s"] / bound <= 1
+    assert summary["limit"]["what"] == "host"
+    assert 0.99 < summary["limit"]["share"] < 1
 
 
 @pytest.mark.parametrize(

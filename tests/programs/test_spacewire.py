@@ -81,6 +81,17 @@ def test_the_time_of_a_transaction_is_that_of_its_packets_and_of_its_target() ->
     assert time_ns["write"] - time_ns["read"] == pytest.approx(more * 10 * BIT_NS)
 
 
+def test_a_transaction_over_path_addresses_by_hand() -> None:
+    """Each of three routers takes 510 ns and deletes a character; then command and reply stream through."""
+    program = {"kind": "rmap", "command": "read", "data": "4 B", "rounds": 1, "reply_address_bytes": 4}
+    grid = {"kind": "grid", "shape": [3], "terminals_per_switch": 1}
+    ends = {"sources": ["t(0).0"], "targets": ["t(2).0"]}
+    more = {"topology": grid, "technology": {**SPACEWIRE, "cable_length": "2 m"}}
+    results = simulate.run(scenario({**program, **ends}, **more, routing={"addressing": "path"}))
+    routers, characters = 2 * 3 * (510 + 50), 16 + 4 + 12 + 4 + 1
+    assert results.summary["rounds"]["ns_mean"] == routers + characters * 50 + 2 * (20 + 110 - 50)
+
+
 def test_goodput_of_writes_without_acknowledgement_by_hand() -> None:
     """Packets back to back: 256 bytes of data in 273 characters and an end of packet."""
     program = {"kind": "rmap", "command": "write", "data": "256 B", "acknowledged": False, "rounds": 2000}
@@ -113,7 +124,10 @@ def test_several_transactions_at_a_time_take_less() -> None:
 WRONG: dict[str, tuple[dict[str, Any], dict[str, Any], str]] = {
     "no reply to a read": ({"acknowledged": False}, {}, "a read always has a reply"),
     "too many at a time": ({"outstanding": 2}, {}, "one transaction with each at a time"),
-    "another protocol": ({"data": "64 B"}, {"protocol": {"preset": "raw"}}, "which no other protocol cuts"),
+    "another protocol": ({"data": "64 B"}, {"protocol": {"preset": "raw"}}, "of the protocol have 64 B"),
+    "too much": ({"data": "17 MB"}, {}, "of the protocol have 16777216 B"),
+    "too much to modify": ({"command": "read-modify-write"}, {}, "of 4 B at most, not of 8 B"),
+    "no way back": ({}, {"routing": {"addressing": "path"}}, "addresses have up to 1 B"),
     "rings": (
         {"data": "64 B"},
         {"topology": {"kind": "sci-ring", "terminals": 2}, "technology": {}},
@@ -185,7 +199,7 @@ Table = dict[str, Any]
 
 
 def entry(slot: int, initiator: str, target: str, **more: Any) -> Table:
-    return {"slot": slot, "initiator": initiator, "target": target, "data": "256 B", **more}
+    return {"slot": slot, "initiator": initiator, "target": target, "data": "256 B"} | more
 
 
 def schedule_scenario(schedule: list[Table], **program: Any) -> Scenario:
@@ -229,7 +243,7 @@ def test_other_links_and_the_same_initiator_are_no_conflict() -> None:
     schedule = [
         entry(0, "t(0).0", "t(0).1"),
         entry(0, "t(0).0", "t(0).2", command="write"),
-        entry(0, "t(1).0", "t(1).1", command="read-modify-write"),
+        entry(0, "t(1).0", "t(1).1", command="read-modify-write", data="4 B"),
     ]
     results = simulate.run(schedule_scenario(schedule))
     assert results.end_reason == "drained"

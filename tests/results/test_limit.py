@@ -50,6 +50,16 @@ def test_blocking_is_told_from_a_full_link() -> None:
     assert "mostly for all 8 links into terminals alike" in summary["verdict"]
 
 
+def test_packets_that_wait_for_no_other_are_said_to_wait_for_the_switch() -> None:
+    """One sender: between two packets its link waits until the switch has read the next header."""
+    flow = {"source": 0, "target": 1, "length": "60 B", "rate": "25 MB/s"}
+    traffic = {"pattern": {"kind": "flows", "flows": [flow]}}
+    given = {"topology": CROSSBAR, "technology": {"preset": "spacewire-200"}, "traffic": traffic}
+    summary = run(Scenario.from_dict({**given, "run": BRIEF})).summary
+    assert (summary["limit"]["what"], summary["limit"]["name"]) == ("blocking", "t.0>s")
+    assert "% of the time, mostly t.0>s, until a head is routed or credit comes; no" in summary["verdict"]
+
+
 def test_a_full_bus_is_named() -> None:
     topology = {"kind": "sci-switch", "roles": "pairs"}
     summary = run(scenario(topology, 0.5, pattern="local", arrivals="together")).summary

@@ -274,6 +274,42 @@ def test_zero_load_counts_the_copies_of_a_packet_for_several_terminals() -> None
     assert spread["mean"] == pytest.approx((alone["mean"] + alone["min"]) / 2)
 
 
+def test_packets_for_several_terminals_limit_links_by_their_own_length() -> None:
+    """Between two packets a router pauses for 351 ns, whoever they are for; alone they need no other flow."""
+    several = {"name": "all", "address": 90, "from": ["t.0"], "to": ["t.1", "t.2"]}
+    spread = {"source": "t.0", "target": "all", "length": "100 B", "rate": "19 MB/s"}
+    short = {"source": "t.3", "target": "t.4", "length": "30 B", "rate": "1 MB/s"}
+    for flows in ([spread], [spread, short], [spread, short, {**short, "source": "t.4", "target": "t.3"}]):
+        pattern = {"kind": "flows", "flows": flows}
+        scenario = Scenario.from_dict(
+            {
+                "topology": {"kind": "crossbar", "terminals": 5},
+                "technology": {"preset": "spacewire-200", "flow_control": "ignored"},
+                "routing": {"kind": "shortest-path", "distribution": [several]},
+                "traffic": {"pattern": pattern},
+                "run": {"duration": "1 ms"},
+            }
+        )
+        over = inspection.inspect(scenario)["demanded"]["over"]
+        possible = {one["what"]: one["possible_mbytes_per_s"] for one in over}
+        # 101 characters of 50 ns.
+        assert possible == {"t.0>s": pytest.approx(100 / 5.401, rel=1e-3)}
+        assert simulate.run(scenario).over_time["of"].n_unique() == len(flows)
+
+
+def test_links_are_filled_by_short_ends_of_short_packets() -> None:
+    """Replies of 269 B behind commands of 16 B: the router of the replies takes 270 characters and 300 ns."""
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "crossbar", "terminals": 2},
+            "technology": {"preset": "spacewire-200", "flow_control": "ignored"},
+            "program": {"kind": "rmap", "command": "read", "data": "256 B"},
+        }
+    )
+    bound = inspection.inspect(scenario)["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert bound == pytest.approx((15 + 268) / (270 * 0.05 + 0.3), rel=2e-4)
+
+
 def test_zero_load_latency_is_that_of_a_lonely_packet() -> None:
     """A crossbar has one way: first character, decoding, then the packet streams through."""
     scenario = small(

@@ -28,7 +28,7 @@ from .columns import Arrays, u32
 from .deadlock import Cycle, Pairs, ports_of
 from .drawn import ONE_EACH, parts_of, sources_in_a_row, without_parts
 from .own_sizes import coded, narrowed, promised, slots_by_chance
-from .schedule import check_schedule
+from .schedule import check_reply_addresses, check_schedule
 from .traffic_classes import by_pair, class_columns
 
 if TYPE_CHECKING:
@@ -317,8 +317,9 @@ class LinkRoutes:
         return narrowed(together, self.graph, self.network.link_lanes, lanes)
 
     def check_programs(self, scenario: Scenario, programs: Programs | None) -> None:
-        """Raise ScenarioError if two initiators of a schedule may use one link in the same slot."""
+        """Raise ScenarioError for programs of SpaceWire that do not fit the routes."""
         check_schedule(scenario, self.graph, self.table, programs)
+        check_reply_addresses(scenario, self.graph, self.addresses, programs)
 
     def check_protocol(self, scenario: Scenario, protocol: dict[str, Any]) -> None:
         """Raise ScenarioError if packets are sent again too early for an acknowledgement, or twice."""

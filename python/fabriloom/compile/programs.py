@@ -132,8 +132,6 @@ def columns(rows: Rows, sent: NDArray[np.int64], tick_ps: Ps) -> Arrays:
 
 _WINDOWS = ("packets_per_channel", *(f"{w}_at_once" for w in ("messages", "channels", "packets", "receive")))
 _BYTE_TIMES = ("byte", "bus_byte")
-_MOST_AROUND_BYTES = 32
-"""The bytes that a packet of a SpaceWire protocol has around its data."""
 _MOST_BYTE_TICKS = 10**9
 _TIMES = ("send", "receive", "packet", "bus_packet", "send_gap", "receive_gap", "ack", "resume", "check")
 
@@ -305,8 +303,8 @@ class Messages:
         packets = float((number.sum(axis=0) * count).sum())
         return float((size * count).sum()) / packets, float((chars * count).sum()) / packets
 
-    def busy_ps(self, arrays: Arrays) -> NDArray[np.float64]:
-        """Return, per terminal, for how long its host works for all messages.
+    def busy_ps(self, arrays: Arrays, apart: bool) -> NDArray[np.float64]:
+        """Return, per terminal, for how long its host works for all messages; ``apart``: see the host's.
 
         Programs without an end may leave messages where they are: then only what a terminal takes between its
         own sends, in one stream, holds these back.
@@ -324,7 +322,7 @@ class Messages:
             np.ones(names, np.int64) if several is None else np.bincount(several.terminal, minlength=names)
         )
         shaped_ps = host.shaped_ps(self.protocol, source, target, size * count, ports)
-        return np.maximum(shaped_ps, host.busy_ps(self.protocol, *ends, found.streams, ports))
+        return np.maximum(shaped_ps, host.busy_ps(self.protocol, *ends, found.streams, ports, apart))
 
     def of_hosts(self, arrays: Arrays) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return, per terminal, the part of the technology's rate at which its host sends and takes at most.
@@ -332,7 +330,7 @@ class Messages:
         Infinite where nothing is sent or taken.
         """
         source, target, size, count = self.programs.demand
-        busy_ps, wire_ps = self.busy_ps(arrays), self._wire_ps(arrays, size) * count
+        busy_ps, wire_ps = self.busy_ps(arrays, apart=False), self._wire_ps(arrays, size) * count
         sends, takes = (host.part(wire_ps, ends, busy_ps) for ends in (source, target))
         return sends, takes if self.programs.ends else np.full(len(busy_ps), np.inf)
 
@@ -360,6 +358,7 @@ class Messages:
             way_ps = np.array([latency_ps(*ends, length) for length in tried.tolist()])
             as_long = np.searchsorted(tried, lengths, "right") - 1
             loops_ps = (way_ps + back_ps)[as_long[place.reshape(payload.shape)], pair]
+        loops_ps = loops_ps + host.handled_ps(protocol, payload)
         targets = np.bincount(ends[0], minlength=names)
         held_ps = host.held_ps(protocol, source, count, number, loops_ps, targets)
         return host.part(self._wire_ps(arrays, size) * count, source, held_ps)
@@ -414,16 +413,15 @@ def _settings(scenario: Scenario, protocol: dict[str, Any]) -> dict[str, Any]:
     if not scenario.network_kind.codes:
         message = f"{settings['kind']} is a protocol of SpaceWire, not of rings"
         raise scenario.error(message, ("program", "kind"), "choose a network of links")
-    of_slots = [entry["data_bytes"] for entry in settings.get("schedule", [])]
-    data = max([settings.get("data_bytes", 0), settings.get("packet_bytes", 0), *of_slots])
-    if protocol["packet_bytes"] < 2 * data + _MOST_AROUND_BYTES or protocol["layer"] != "none":
-        message = f"{settings['kind']} has packets of its own, which no other protocol cuts"
-        raise scenario.error(message, ("protocol",), 'remove [protocol], or write preset = "spacewire"')
+    if protocol["layer"] != "none":
+        message = f"{settings['kind']} has packets of its own, without a layer above"
+        raise scenario.error(message, ("protocol", "layer"), "remove it")
     try:
         tech = technology(scenario.technology.preset, scenario.technology.overrides())
     except TechnologyError as error:
         raise scenario.located(error, "technology") from error
-    return {**settings, "header_bytes": tech.header_chars * tech.character_bytes}
+    header_bytes = tech.header_chars * tech.character_bytes
+    return {**settings, "header_bytes": header_bytes, "most_bytes": protocol["packet_bytes"]}
 
 
 def protocol_of(scenario: Scenario) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""Check, before a run, that the entries of a SpaceWire-D schedule do not share links."""
+"""Check, before a run, that the entries of a SpaceWire-D schedule do not share links, and that RMAP commands
+have room for the way of their replies.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +15,7 @@ from ..traffic.names import Terminals
 
 if TYPE_CHECKING:
     from ..programs import Programs
+    from .addresses import Addresses
 
 
 def check_schedule(scenario: Scenario, graph: Graph, table: RouteTable, programs: Programs | None) -> None:
@@ -45,6 +48,23 @@ def check_schedule(scenario: Scenario, graph: Graph, table: RouteTable, programs
                 )
                 path = ("program", "schedule", place)
                 raise scenario.error(message, path, "move one of them to another slot")
+
+
+def check_reply_addresses(
+    scenario: Scenario, graph: Graph, addresses: Addresses, programs: Programs | None
+) -> None:
+    """Raise ScenarioError if commands do not tell their targets the whole way of the reply."""
+    given = getattr(scenario.program, "reply_address_bytes", None)
+    is_answered = getattr(scenario.program, "acknowledged", True)
+    if programs is None or given is None or not is_answered or graph.several is not None:
+        return
+    source, target, _, _ = programs.demand
+    longest = int(addresses.of(source, target).max(initial=0))
+    least = min(-(-longest // 4) * 4, 12)
+    if given < least:
+        message = f"addresses have up to {longest} B, and a command carries that of its reply"
+        hint = f"write reply_address_bytes = {least}"
+        raise scenario.error(message, ("program", "reply_address_bytes"), hint, key=True)
 
 
 def _links(graph: Graph, table: RouteTable, source: int, target: int) -> set[int]:

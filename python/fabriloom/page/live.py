@@ -18,6 +18,7 @@ from ..report.drawing.plan import is_large, parts_of
 from ..report.drawing.style import counted
 from ..report.fabric import own_numbers
 from ..report.page import micro, number, plus_minus
+from ..report.sections.programs import hertz
 from ..results import Results, tables
 from ..results.ends import BAD, STUCK
 from ..results.figures import in_percent
@@ -217,9 +218,9 @@ def _facts(
     built = summary.get("events") or {}
     if built.get("complete"):
         wanted = built["attempted_per_s"]
-        asked = f"of {number(wanted / 1000)} kHz attempted; {built['complete']} complete" if wanted else ""
+        asked = f"of {hertz(wanted)} attempted; {built['complete']} complete" if wanted else ""
         facts += [
-            ["Events built", f"{number(built['achieved_per_s'] / 1000)} kHz", asked],
+            ["Events built", hertz(built["achieved_per_s"]), asked],
             ["An event takes", f"{number(micro(built['latency_ns']['mean']))} µs", ""],
             ["99 % of them within", f"{number(micro(built['latency_ns']['p99']))} µs", ""],
         ]

@@ -13,7 +13,6 @@ from fabriloom.programs.draws import Draws
 from fabriloom.programs.kinds import (
     ANY,
     MARK,
-    MOST_BYTES,
     RECEIVE,
     SAME,
     SEND,
@@ -35,6 +34,8 @@ READ_REPLY_BYTES = 12
 DATA_CRC_BYTES = 1
 CCSDS_BYTES = 4
 """Logical address, protocol, a reserved byte, user application."""
+MOST_MODIFIED_BYTES = 4
+"""Of a read-modify-write, whose mask has as many."""
 _LAST = 2**40
 
 
@@ -59,8 +60,7 @@ def rmap(roles: Roles, settings: Settings, draws: Draws) -> Programs:
         raise ProgramError(message, "acknowledged", "remove it, or choose a write")
     if settings.get("retry_after_ps"):
         _check_retry(settings, acknowledged)
-    sizes = rmap_bytes(command, settings["data_bytes"], settings["reply_address_bytes"], acknowledged)
-    asked, answered = (_message(size, settings, "data") if size else 0 for size in sizes)
+    asked, answered = _messages(settings, settings, acknowledged, "")
     rows = Rows()
     _ask(rows, settings, initiators, targets, asked, bool(answered))
     rows.loop(targets, 0, 0)
@@ -111,11 +111,23 @@ def ccsds(roles: Roles, settings: Settings, draws: Draws) -> Programs:
     return fixed_pairs(roles, {**settings, "size_bytes": size}, draws)
 
 
+def _messages(asked: Settings, settings: Settings, acknowledged: bool, within: str) -> tuple[int, int]:
+    """Return the bytes of messages: of a command and of its reply, 0 without one."""
+    command, data_bytes = asked["command"], asked["data_bytes"]
+    if command == "read-modify-write" and data_bytes > MOST_MODIFIED_BYTES:
+        message = f"a {command} is of {MOST_MODIFIED_BYTES} B at most, not of {data_bytes} B"
+        raise ProgramError(message, f"{within}data", "write less, or choose another command")
+    sizes = rmap_bytes(command, data_bytes, settings["reply_address_bytes"], acknowledged)
+    there, back = (_message(size, settings, f"{within}data") if size else 0 for size in sizes)
+    return there, back
+
+
 def _message(packet_bytes: int, settings: Settings, parameter: str) -> int:
     """Return the bytes of a packet that the technology's header does not contain."""
-    size = packet_bytes - settings["header_bytes"]
-    if not 1 <= size <= MOST_BYTES:
-        raise ProgramError(f"a packet of {packet_bytes} B cannot be sent", parameter, "choose another size")
+    size, most = packet_bytes - settings["header_bytes"], settings["most_bytes"]
+    if not 1 <= size <= most:
+        message = f"a packet of {packet_bytes} B cannot be sent: those of the protocol have {most} B at most"
+        raise ProgramError(message, parameter, 'choose less, or protocol.preset = "spacewire"')
     return size
 
 
@@ -161,8 +173,7 @@ def _entry(
 ) -> None:
     """Add an entry of the schedule, for every epoch, to the programs of both ends."""
     entry, (initiator, target) = settings["schedule"][place], ends
-    sizes = rmap_bytes(entry["command"], entry["data_bytes"], settings["reply_address_bytes"], True)
-    asked, answered = (_message(size, settings, f"schedule.{place}.data") for size in sizes)
+    asked, answered = _messages(entry, settings, True, f"schedule.{place}.")
     epoch = np.arange(settings["epochs"])
     order = (epoch * entries + turn) * _ORDERS
     begin = (epoch * SLOTS + entry["slot"]) * settings["slot_ps"]

@@ -177,10 +177,13 @@ def of_links(native: Mapping[str, Any], graph: Graph, window: int) -> Limit:
     most = int(np.argmax(waits))
     links = alike(waits, packets, most, equals(graph, most), TOGETHER)
     name = graph.link_names[most] if len(links) == 1 else ""
-    longest = f"up to {in_percent(blocked[held])} of the time, mostly for {name or _all(graph, links, most)}"
+    whom = f"mostly for {name or _all(graph, links, most)}"
+    if not waits[most]:
+        name = graph.link_names[held]
+        whom = f"mostly {name}, until a head is routed or credit comes"
     text = (
-        f"blocking: waiting packets hold their links {longest}; no wire is in use "
-        f"more than {in_percent(busy[fullest])} of the time"
+        f"blocking: waiting packets hold their links up to {in_percent(blocked[held])} of the time, {whom}; "
+        f"no wire is in use more than {in_percent(busy[fullest])} of the time"
     )
     return one_of("blocking", name, float(busy[fullest]), True, text)
 
@@ -323,7 +326,7 @@ def of_program(found: Limit, run: ProgramRun, resolved: Mapping[str, Any]) -> Li
     """Return what limits the programs; ``found``: what limits the links."""
     if found["what"] is None or not run.window_ticks:
         return found
-    hosts = np.minimum(host_shares(run, resolved.get("protocol") or {}) * _steadily(run), 1.0)
+    hosts = np.minimum(host_shares(run, resolved) * _steadily(run), 1.0)
     busiest = int(np.argmax(hosts))
     name = run.graph.terminal_names[busiest]
     host = f"the host of {name}, busy with its messages {in_percent(hosts[busiest])} of the time"
@@ -415,16 +418,18 @@ def _held(run: ProgramRun, resolved: Mapping[str, Any]) -> str:
 _ENDS = ("source", "target")
 
 
-def host_shares(run: ProgramRun, protocol: Mapping[str, Any]) -> Floats:
+def host_shares(run: ProgramRun, resolved: Mapping[str, Any]) -> Floats:
     """Return, per terminal, the share of the window in which its processor or bus works for messages,
     or a channel waits for tokens."""
     if not run.graph.terminals or not run.window_ns:
         return np.zeros(run.graph.terminals)
-    handled, known = _handled(run), host.read(protocol)
-    busy_ps = host.busy_ps(known, handled["send"], handled["receive"], run.programs.streams)
+    handled, known = _handled(run), host.read(resolved.get("protocol") or {})
+    apart = (resolved.get("ports") or {}).get("choice") != "nominal"
+    several, streams = run.graph.several, run.programs.streams
+    ports = np.bincount(np.arange(len(streams)) if several is None else several.terminal)
+    busy_ps = host.busy_ps(known, handled["send"], handled["receive"], streams, ports, apart)
     source, target = (tables.column(run.native, f"message_flow_{end}").astype(np.int64) for end in _ENDS)
-    several, sent = run.graph.several, tables.column(run.native, "message_flow_bytes").astype(np.float64)
-    ports = np.bincount(np.arange(len(busy_ps)) if several is None else several.terminal)
+    sent = tables.column(run.native, "message_flow_bytes").astype(np.float64)
     busy_ps = np.maximum(busy_ps, host.shaped_ps(known, source, target, sent, ports))
     return np.minimum(busy_ps / (run.window_ns * 1000), 1.0)
 

@@ -183,8 +183,10 @@ def event_rate(events: dict[str, Any]) -> str:
         _hertz(events[f"{what}_per_s"], events.get(f"{what}_per_s_ci95"))
         for what in ("achieved", "attempted")
     )
-    achieved = achieved or "none"
-    return f"{achieved} achieved" + (f" of {attempted} attempted" if attempted else ", as fast as possible")
+    some = "too few to tell what is" if events["complete"] else "none"
+    return f"{achieved or some} achieved" + (
+        f" of {attempted} attempted" if attempted else ", as fast as possible"
+    )
 
 
 def _hertz(per_s: float | None, half: float | None = None) -> str:

@@ -38,7 +38,7 @@ def zero_load_latency(inspection: Any, length_bytes: int | None = None) -> dict[
     unknown = {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
     if graph.terminals < 2:
         return unknown
-    usual = _longest(arrays) if length_bytes is None else length_bytes
+    usual = _longest(compiled) if length_bytes is None else length_bytes
     source, target, length = _flows(arrays) or _partners(arrays, usual) or _pairs(inspection, usual)
     known = reached(compiled.routes, source, target)
     source, target, length = source[known], target[known], length[known]
@@ -122,10 +122,12 @@ def _flows(arrays: dict[str, Any]) -> Packets | None:
     return source[kept], target[kept], length[kept]
 
 
-def _longest(arrays: dict[str, Any]) -> int:
+def _longest(compiled: Compiled) -> int:
     """Return the payload of the longest packet of the scenario in bytes."""
-    if len(arrays["op_bytes"]) and not len(arrays["station_decode_ticks"]):  # those of rings are always full
-        return min(int(arrays["op_bytes"].max()), int(arrays["message_packet_bytes"]))
+    arrays = compiled.arrays
+    if len(arrays["op_bytes"]):
+        most = min(int(arrays["op_bytes"].max()), int(arrays["message_packet_bytes"]))
+        return min((one for one in compiled.technology.legal_payloads_bytes if one >= most), default=most)
     columns = ("flow_length", "list_length", "length_values", "length_max")
     found = [arrays[name] for name in columns if len(arrays[name])]
     return int(found[0].max()) if found else 1

@@ -54,7 +54,12 @@ def interpolated(rows: Sequence[Mapping[str, Any]], name: str, sizes: NDArray[An
 
 
 def busy_ps(
-    protocol: Mapping[str, Any], sent: Handled, received: Handled, streams: NDArray[Any], ports: Any = 1
+    protocol: Mapping[str, Any],
+    sent: Handled,
+    received: Handled,
+    streams: NDArray[Any],
+    ports: NDArray[Any],
+    apart: bool,
 ) -> Floats:
     """Return, per terminal, for how long its busiest part works for its messages: processor, filling, bus.
 
@@ -65,7 +70,8 @@ def busy_ps(
         sent: the messages that terminals send.
         received: those that they receive.
         streams: per terminal, the streams that share its processor's calls.
-        ports: per terminal, its ports, which fill and accept packets as if all went by one.
+        ports: per terminal, its ports.
+        apart: whether all of these fill and accept packets at a time; otherwise as if all went by one.
     """
     count, rows = len(streams), protocol.get("by_size") or []
     processor, filling, accepting, bus, before = np.zeros((5, count))
@@ -93,6 +99,7 @@ def busy_ps(
         bus += np.bincount(terminal, number * on_bus, count)
     # No gap comes before the first packet of a port.
     filling, accepting = filling - before * ports, accepting - protocol["receive_gap_time_ps"] * ports
+    filling, accepting = (time / (ports if apart else 1) for time in (filling, accepting))
     return np.maximum(np.max([processor / np.maximum(streams, 1), filling, accepting, bus], axis=0), 0)
 
 
@@ -124,6 +131,16 @@ def holds(protocol: Mapping[str, Any]) -> bool:
     """Return whether senders wait for acknowledgements."""
     windows = ("messages_at_once", "packets_per_channel", "packets_at_once")
     return protocol["acknowledge"] == "packet" and any(protocol[name] for name in windows)
+
+
+def handled_ps(protocol: Mapping[str, Any], payload: NDArray[np.int64]) -> Floats:
+    """Return for how long, at least, hosts fill and move packets that already hold a place."""
+    on_bus = protocol["bus_packet_time_ps"] + payload * protocol["bus_byte_time_ps"]
+    found = on_bus * ((not protocol["programmed"]) + (protocol["acknowledge_from"] == "end"))
+    if not protocol["by_size"]:
+        filled = np.maximum(payload - protocol["ahead_bytes"], 0)
+        found = found + protocol["packet_time_ps"] + filled * protocol["byte_time_ps"]
+    return np.asarray(found, np.float64)
 
 
 def held_ps(

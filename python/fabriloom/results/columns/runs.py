@@ -47,7 +47,7 @@ SUMMARY = table(
         "verdict": "text | Whether it carries what is offered, and what limits it, in one sentence.",
         "keeps_up": "true or false | Whether queues stay bounded and at most 1 % was lost; of programs, whether the latency of events stays bounded. Null if the run is too short to tell, or nothing is due.",
         "limit.what": "text | What is nearest to its limit: a `link`, a `bus`, a receive `queue` that rejects packets, `blocking` by packets that wait, a `host` that works or waits for tokens all the time, `incast` at a receiver, or the `window` of a protocol.",
-        "limit.name": "text | Which one; for blocking, the link for which packets waited longest in total.",
+        "limit.name": "text | Which one; for blocking, the link for which packets waited longest in total, or that on which they waited if for no other packet.",
         "limit.share": "0…1 | How busy it is; for blocking and for a queue, the busiest link.",
         "limit.reached": "true or false | Whether it is at its limit: 95 % of the time in use.",
         "limit.text": "text | The same as a part of a sentence.",

@@ -245,10 +245,13 @@ def shares(compiled: Compiled, found: Capacity) -> NDArray[np.float64]:
     usual = np.full(compiled.graph.terminals, found.share)
     if found.limited_by != "hand-over" or demand.payload is None or demand.even.any():
         return usual
-    packets = np.bincount(demand.source, demand.packets, len(usual))
-    chars = np.bincount(demand.source, demand.packets * demand.payload.chars, len(usual))
+    packets, chars = np.zeros((2, len(usual)))
+    for part in (demand, demand.spread):
+        if part is not None and part.payload is not None:
+            packets += np.bincount(part.source, part.packets, len(usual))
+            chars += np.bincount(part.source, part.packets * part.payload.chars, len(usual))
     means = np.divide(chars, packets, out=np.zeros(len(usual)), where=packets > 0)
-    if np.ptp(means[packets > 0]) == 0:
+    if len(np.unique(means[packets > 0])) < 2:
         return usual
     tried = float(tech.mean_packet_ps(compiled.mean_packet_chars))
     lengths, place = np.unique(means, return_inverse=True)

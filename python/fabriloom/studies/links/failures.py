@@ -27,7 +27,7 @@ from ...topology import Graph
 from ..left import CUT_OFF, LOSSY, Left, left, share_of
 from ..port_loads import Bools, Ints, Reals, port_shares
 from .capacity import limits, windows
-from .loads import channel_load, first_hop, full_at
+from .loads import channel_load, first_hop, full_at, in_mean_packets
 
 
 class LinkWays:
@@ -49,7 +49,7 @@ class LinkWays:
         self.compiled, self.routes, self.graph = compiled, routes, compiled.graph
         self.packet = compiled.mean_packet_bytes, compiled.mean_packet_chars
         self.limits = limits(compiled, first_hop(compiled), windows(compiled))
-        self.demand = compiled.demand().by_length(int(compiled.arrays["header_chars"]) + 1)
+        self.demand = in_mean_packets(compiled)
         """What fills links."""
         self.sent = self.demand.sent()
         self.payload = compiled.demand().by_payload(float(self.sent.sum()))

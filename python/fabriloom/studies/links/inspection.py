@@ -327,7 +327,7 @@ class LinkInspection:
 
     def _demand(self) -> Demand:
         """Return the traffic in packets of its mean length."""
-        return self.compiled.demand().by_length(int(self.compiled.arrays["header_chars"]) + 1)
+        return link_loads.in_mean_packets(self.compiled)
 
     def _loads(self, demand: Demand, header: float = 0.0) -> Reals:
         """Return the packets per link for one packet of the busiest source, or one by each of its ports.

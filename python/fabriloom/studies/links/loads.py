@@ -11,12 +11,19 @@ import numpy as np
 from ... import routing
 from ...compile import Compiled, LinkRoutes
 from ...routing.distribution import distributed_links
+from ...traffic import Demand
 from ..port_loads import Pairs, Reals, are_alike, by_ports, in_planes
 
 _ALIKE = 1e-9
 """Part of a load by which those that are equal may differ."""
 Packet = tuple[float, float]
 """Mean bytes and characters of the payload of a packet."""
+
+
+def in_mean_packets(compiled: Compiled) -> Demand:
+    """Return the traffic in packets of its mean length, in which an end takes its own time on the wire."""
+    apiece_ps, longer_ps = (compiled.technology.mean_packet_ps(chars) for chars in (0.0, 1.0))
+    return compiled.demand().by_length(apiece_ps / (longer_ps - apiece_ps))
 
 
 def spread_loads(routes: LinkRoutes, spread: Pairs) -> Reals:

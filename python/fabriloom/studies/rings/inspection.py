@@ -65,7 +65,7 @@ class RingInspection:
         found = needed(self.routes, demand, partial(carried, self.routes, self.choice))
         if not isinstance(sources, Sources):
             arrays = self.compiled.arrays
-            apiece_ps = sources.busy_ps(arrays) / sources.busiest(arrays)
+            apiece_ps = sources.busy_ps(arrays, self.choice != "nominal") / sources.busiest(arrays)
             found.busy_ps["host"] = apiece_ps * ports_of(self.routes, self.choice)
         return found
 
