@@ -113,10 +113,11 @@ def by_level(subnet: Subnet, every: Sequence[Level], lanes: Lanes) -> list[Route
                 message += f"{lane}, by the port at which they came"
                 raise ReadError(message, "a table knows a packet's level and target alone")
             here, into = subnet.behind(here, out)
-    return [
-        (subnet.name[here], target, [f"{subnet.link(here, out)}/{lane}"], *([own] if every else []))
-        for (here, target, own), (out, lane) in found.items()
-    ]
+    routes: list[Route] = []
+    for (here, target, own), (out, lane) in found.items():
+        route = (subnet.name[here], target, [f"{subnet.link(here, out)}/{lane}"])
+        routes.append((*route, own) if every else route)
+    return routes
 
 
 def _lane(subnet: Subnet, lanes: Lanes, ports: tuple[str, int, int], level: int) -> int:
