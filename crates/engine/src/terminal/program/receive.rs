@@ -92,9 +92,7 @@ impl Programs {
 
     /// Handles the end of a packet's transaction.
     pub(super) fn over(&mut self, packet: u32) {
-        let response = !self.settings.at_once() && !self.settings.by_packet();
-        let kind = mark::kind(packet);
-        if kind == mark::READ || kind == mark::DATA && response {
+        if self.settings.by_transaction(packet) {
             self.end_packet(mark::message(packet));
         }
     }
