@@ -130,6 +130,21 @@ def test_they_take_turns_on_a_ring() -> None:
     assert sent["target"].to_list()[:20] == ["t2", "t1"] * 10
 
 
+@pytest.mark.parametrize("preset", ["sci-1000", "rpr-10g", "fddi"])
+def test_responses_are_under_way_beside_traffic_on_a_ring(preset: str) -> None:
+    """A program that waits for the response of its only packet does not wait for ever."""
+    flow = {"source": 3, "target": 1, "length": "64 B", "period": "20 us", "phase": "0 us"}
+    program = operations(t0=["repeat 3", "send t2 64 B", "flush", "end"], t2=["receive t0"] * 3)
+    sections = {
+        "topology": {"kind": "sci-ring", "terminals": 4},
+        "technology": {"preset": preset},
+        "traffic": {"pattern": {"kind": "flows", "flows": [flow]}},
+        "protocol": {"preset": "raw", "packet": "64 B", "transaction": "nwrite", "acknowledge": "response"},
+    }
+    found = run(beside(program, **sections))
+    assert (found.end_reason, found.summary["messages"]["received"]) == ("drained", 3)
+
+
 def test_packets_of_a_source_on_a_ring_do_not_use_the_bus_of_the_host() -> None:
     """A bus of 10 us a packet delays messages alone."""
     flow = {"source": 3, "target": 2, "length": "64 B", "packets": 1, "period": "10 ms", "phase": "0 us"}

@@ -179,9 +179,12 @@ def test_a_control_word_costs_three_messages() -> None:
     assert layered.summary["simulated_ns"] > bare.summary["simulated_ns"]
 
 
-@pytest.mark.parametrize("name", ["all-to-all", "out-farming", "level-3", "ping-pong"])
-def test_ready_programs_go_through_the_layer(name: str) -> None:
-    summary = results(READY[name], protocol={"layer": "control-word"}).summary
+@pytest.mark.parametrize("ports", [1, 2])
+@pytest.mark.parametrize("name", ["all-to-all", "out-farming", "level-2", "level-3", "ping-pong"])
+def test_ready_programs_go_through_the_layer(name: str, ports: int) -> None:
+    """Also where control words overtake data by another port."""
+    topology = {**CROSSBAR, "replicate": ports}
+    summary = results(READY[name], topology, protocol={"layer": "control-word"}).summary
     assert summary["end"]["reason"] == "drained", summary["end"]["message"]
     assert summary["events"]["complete"] == summary["events"]["count"]
 

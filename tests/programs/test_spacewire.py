@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 from fabriloom import simulate
 from fabriloom.programs.spacewire import rmap_bytes
-from fabriloom.results import Results, columns
+from fabriloom.results import Results, columns, shown
 from fabriloom.scenario import Scenario, ScenarioError
+from fabriloom.studies.inspection import inspect
 
 SPACEWIRE = {"preset": "spacewire-200", "flow_control": "ignored", "cable_length": "0 m"}
 BIT_NS = 5
@@ -51,10 +52,10 @@ def test_every_byte_of_rmap_is_on_the_link(case: tuple[str, int, bool, int]) -> 
     asked, answered = CASES[case]
     assert rmap_bytes(command, data, address, acknowledged) == (asked, answered)
     program = {"kind": "rmap", "command": command, "data": f"{data} B", "rounds": 10}
-    results = simulate.run(
-        scenario({**program, "acknowledged": acknowledged, "reply_address_bytes": address})
-    )
+    given = scenario({**program, "acknowledged": acknowledged, "reply_address_bytes": address})
+    results = simulate.run(given)
     assert results.end_reason == "drained"
+    assert inspect(given)["program"]["messages"] == results.summary["messages"]["made"]
     assert characters(results, "t.0>s") == 10 * (asked + 1)
     assert characters(results, "t.1>s") == 10 * (answered + 1 if answered else 0)
 
@@ -170,6 +171,7 @@ def test_a_command_is_sent_again_and_executed_twice_if_its_reply_was_lost(link: 
     messages = results.summary["messages"]
     assert results.end_reason == "drained"
     assert (messages["resent"], messages["given_up"], messages["lost"]) == (1, 0, 1)
+    assert dict(shown.rows(results.summary))["sent again"].startswith("1 packet;")
     assert messages["made"] == messages["received"] + messages["lost"]
     commands = results.messages.filter(pl.col("target") == "t.1", pl.col("received_ns").is_not_null())
     assert commands.height == executed

@@ -18,7 +18,7 @@ import fabriloom
 import pytest
 from fabriloom import Scenario, ScenarioError, curve, saturate, simulate
 from fabriloom.results import columns
-from fabriloom.studies import curves, inspection
+from fabriloom.studies import curves, inspection, route_choices
 from fabriloom.studies.curves import settings_of
 
 
@@ -294,6 +294,9 @@ def test_packets_for_several_terminals_limit_links_by_their_own_length() -> None
         possible = {one["what"]: one["possible_mbytes_per_s"] for one in over}
         # 101 characters of 50 ns.
         assert possible == {"t.0>s": pytest.approx(100 / 5.401, rel=1e-3)}
+        carried = route_choices.look(scenario)["present"]["accepted_mbytes_per_s_bound"]
+        if flows == [spread]:
+            assert carried == pytest.approx(2 * possible["t.0>s"], rel=1e-3)
         assert simulate.run(scenario).over_time["of"].n_unique() == len(flows)
 
 

@@ -41,6 +41,20 @@ def created_us(found: Scenario, source: str) -> np.ndarray:
     return np.sort(trace.filter(pl.col("source") == source)["created_ns"].to_numpy()) / 1000
 
 
+def test_the_usual_length_is_only_for_flows_without_one() -> None:
+    """On a chip, whose packets have at most 32 B, the default of 64 B is none."""
+    flow = {"source": 0, "target": 1, "length": "32 B", "rate": "1 GB/s"}
+    chip = {"topology": RING, "technology": {"preset": "noc-ring"}, "run": {"duration": "1 us"}}
+
+    def found(*flows: dict[str, Any]) -> Scenario:
+        return scenario({"transaction": "dmove", "pattern": {"kind": "flows", "flows": flows}}, **chip)
+
+    assert run(found(flow)).trace["delivered_ns"].len() == pytest.approx(1000 / 32, abs=2)
+    with pytest.raises(ScenarioError, match="64 B is longer than the MTU, 32 B") as error:
+        compile(found(flow, {**flow, "length": None}))
+    assert "flows" in str(error.value.path)
+
+
 LINES = """\
 source,target,length,rate,period,phase,jitter,packets
 1,2,64 B,,10 us,3 us,1 us,4

@@ -16,11 +16,9 @@ from fabriloom.programs.check import fail
 from fabriloom.programs.table import ProgramError, Programs
 
 CONTROL_TAG = 2**31 + 1
-"""Tag of control words."""
+"""Tag of control words. A receive without a tag takes no message with a tag of the layer."""
 ADDRESS_TAG = 2**31 + 2
 """Tag of answers with the next address."""
-DATA_TAG = 2**31 + 3
-"""Tag of data that have no tag of their own, so that no other message matches their receive."""
 
 
 def control_words(programs: Programs, protocol: op.Settings) -> Programs:
@@ -30,7 +28,6 @@ def control_words(programs: Programs, protocol: op.Settings) -> Programs:
     data, receive the control word, send the next address.
     """
     _only_named(programs)
-    programs = _tagged(programs)
     sends, receives = programs.kind == op.SEND, programs.kind == op.RECEIVE
     copies = np.where(sends | receives, 3, 1)
     row = np.repeat(np.arange(programs.rows), copies)
@@ -73,24 +70,6 @@ def _only_named(programs: Programs) -> None:
         row = int(odd[0])
         message = f'"{programs.text(row)}" cannot go through the layer control-word'
         fail(programs, row, message, "name terminal and tag, or leave the layer out")
-
-
-def _tagged(programs: Programs) -> Programs:
-    """Give a tag to data without one, and to the receives of terminals that get only such data."""
-    sends, receives = programs.kind == op.SEND, programs.kind == op.RECEIVE
-    bare = programs.tag == op.ANY
-    named = np.zeros(len(programs.terminal_names), bool)
-    named[programs.peer[sends & ~bare]] = True
-    sending = np.zeros(len(programs.terminal_names), bool)
-    sending[programs.terminal[sends]] = True
-    open_ = receives & bare
-    mixed = np.flatnonzero(open_ & named[programs.terminal] & sending[programs.terminal])
-    if len(mixed):
-        row = int(mixed[0])
-        message = f'"{programs.text(row)}" could take an address of the layer control-word for a message'
-        fail(programs, row, message, "give the tag of the message")
-    marked = bare & (sends | (receives & ~named[programs.terminal]))
-    return replace(programs, tag=np.where(marked, DATA_TAG, programs.tag))
 
 
 def _with_first_addresses(body: Programs, programs: Programs, size_bytes: int) -> Programs:

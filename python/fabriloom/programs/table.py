@@ -237,17 +237,20 @@ class Programs:
     def counted(self) -> dict[str, Any]:
         """Return ``messages`` and ``message_bytes`` of all sends and reads, and ``channels_most``.
 
-        The first two are None if a program is endless. ``channels_most`` is the largest number of known
-        targets of a terminal.
+        The first two are None if a program sends without end. An endless repeat that only answers does not.
+        ``channels_most`` is the largest number of known targets of a terminal.
         """
         sends = self._sends
-        times = self.times()[sends]
-        endless = bool(np.isinf(times).any())
+        times, sizes = self.times()[sends], self.size_bytes[sends]
+        endless = np.isinf(times)
+        if endless.any() and self.is_told and self._answer[sends][endless].all():
+            _, _, sizes, times = self.demand
+        without_end = bool(np.isinf(times).any())
         known = sends & (self.peer < len(self.terminal_names))
         pairs = np.unique(np.stack([self.terminal[known], self.peer[known]]), axis=1)
         return {
-            "messages": None if endless else int(times.sum()),
-            "message_bytes": None if endless else int((times * self.size_bytes[sends]).sum()),
+            "messages": None if without_end else round(times.sum()),
+            "message_bytes": None if without_end else round((times * sizes).sum()),
             "channels_most": int(np.bincount(pairs[0]).max(initial=0)),
         }
 

@@ -136,7 +136,8 @@ def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
     if messages["resent"]:
         given_up = f", {messages['given_up']:,} messages given up" if messages["given_up"] else ""
         twice = f"{messages['duplicates']:,} came twice and were discarded"
-        found.insert(1, ("sent again", f"{messages['resent']:,} packets; {twice}{given_up}"))
+        packets = f"{messages['resent']:,} packet{'' if messages['resent'] == 1 else 's'}"
+        found.insert(1, ("sent again", f"{packets}; {twice}{given_up}"))
     if events["count"]:
         left = f", {events['incomplete']:,} begun and not complete" if events["incomplete"] else ""
         found += [

@@ -55,9 +55,16 @@ def build(
     terminals = Terminals(network.terminal_names)
     sending = _senders(network, terminals, settings.get("senders", "all"))
     columns = _empty(count)
-    length_columns, mean_bytes, parts = lengths(count, technology, settings["length"])
-    columns |= length_columns
     pattern = settings["pattern"]
+    try:
+        length_columns, mean_bytes, parts = lengths(count, technology, settings["length"])
+    except TrafficError:
+        if pattern["kind"] not in ("descriptors", "flows"):
+            raise
+        # Listed packets have lengths of their own; those without one are refused where they are listed.
+        least = {"kind": "fixed", "value_bytes": (technology.legal_payloads_bytes or (1,))[0]}
+        length_columns, mean_bytes, parts = lengths(count, technology, least)
+    columns |= length_columns
     if pattern["kind"] == "descriptors":
         from fabriloom.traffic.descriptors import descriptors
 

@@ -278,6 +278,8 @@ pub const LAST: u32 = u32::MAX - 1;
 pub const CROSS: u32 = u32::MAX - 2;
 /// In `op_tag`: the number of the terminal's latest request.
 pub const TURN: u32 = u32::MAX - 3;
+/// In `op_tag`: tags above those of users. Only a receive that names one takes its messages: they may overtake others.
+pub const LAYER_TAGS: std::ops::Range<u32> = (1 << 31) + 1..TURN;
 
 /// In `port_exit`: packets for this terminal pass the port.
 pub const PASS: u8 = u8::MAX;

@@ -87,7 +87,8 @@ def _again(messages: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     if not messages["resent"]:
         return []
     note = f"{number(messages['duplicates'])} came twice, {number(messages['given_up'])} messages given up"
-    return [("Sent again", f"{number(messages['resent'])} packets", note)]
+    packets = "packet" if messages["resent"] == 1 else "packets"
+    return [("Sent again", f"{number(messages['resent'])} {packets}", note)]
 
 
 def _rounds(rounds: Mapping[str, Any]) -> list[tuple[str, str, str]]:

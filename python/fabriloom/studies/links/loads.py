@@ -71,13 +71,15 @@ def channel_load(
     most = float(full[busiest])
     if not np.isfinite(most):
         return {"busiest_link": None, "load": 0.0, "load_bound": None, "accepted_mbytes_per_s_bound": None}
-    sent = float(loads[graph.link_source >= graph.switches].sum())
+    # A packet for several terminals arrives more often than it leaves.
+    ends = graph.link_target if routes.distributions else graph.link_source
+    carried = float(loads[ends >= graph.switches].sum())
     load_1 = load_unit(routes, loads, packet)
     return {
         "busiest_link": graph.link_names[busiest],
         "load": float(used[busiest] / speeds(routes)[busiest]) * load_1,
         "load_bound": min(1.0, most / load_1),
-        "accepted_mbytes_per_s_bound": sent * most * payload_mbytes_per_s(routes, packet),
+        "accepted_mbytes_per_s_bound": carried * most * payload_mbytes_per_s(routes, packet),
     }
 
 

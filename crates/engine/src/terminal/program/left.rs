@@ -24,10 +24,13 @@ impl Programs {
         self.messages.kept().filter(move |one| !again(one))
     }
 
-    /// Whether nothing can happen by itself any more: nothing is timed, ready or under way. On links only.
+    /// Whether nothing can happen by itself any more: nothing is timed, ready or under way.
     pub fn rests(&self) -> bool {
         let is_idle = |port: &Interface| !port.has_ready();
-        self.packets == self.back && self.next().is_none() && self.interfaces.iter().all(is_idle)
+        self.packets == self.back
+            && self.awaited == 0
+            && self.next().is_none()
+            && self.interfaces.iter().all(is_idle)
     }
 
     /// Whether a program or a message is unfinished.

@@ -172,6 +172,8 @@ pub struct Programs {
     packets: u64,
     /// Packets that were delivered or lost.
     back: u64,
+    /// Packets that are acknowledged by the end of their transaction, until that.
+    awaited: u64,
     bytes: u64,
     /// The statistics.
     pub account: Account,
@@ -215,6 +217,7 @@ impl Programs {
             made: 0,
             packets: 0,
             back: 0,
+            awaited: 0,
             bytes: 0,
             account: Account::new(fabric, keep),
             hosts,
@@ -304,6 +307,7 @@ impl Programs {
     #[inline]
     pub fn completed(&mut self, source: u32, mark: u32, in_time: bool) {
         let source = self.ways.terminal(source);
+        self.awaited -= u64::from(self.settings.by_transaction(mark));
         if in_time {
             self.news.push((source, News::Over { mark }));
         } else if self.flights.is_some() && self.settings.check > 0 {

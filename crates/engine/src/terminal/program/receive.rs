@@ -4,7 +4,7 @@ use super::host::Transfer;
 use super::message::{Message, Role};
 use super::process::Doing;
 use super::{NO, Programs, mark, timer};
-use crate::fabric::ANY;
+use crate::fabric::{ANY, LAYER_TAGS};
 use crate::kernel::slab::Linked;
 use crate::measure::Delivery;
 
@@ -26,7 +26,7 @@ impl Linked for Note {
     }
 }
 
-/// The messages that a receive matches; [`ANY`] matches all.
+/// The messages that a receive matches; [`ANY`] matches all but the tags of layers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Wanted {
     pub source: u32,
@@ -36,7 +36,8 @@ pub(super) struct Wanted {
 impl Wanted {
     #[inline]
     pub fn fits(self, source: u32, tag: u32) -> bool {
-        (self.source == ANY || self.source == source) && (self.tag == ANY || self.tag == tag)
+        let any = self.tag == ANY && !LAYER_TAGS.contains(&tag);
+        (self.source == ANY || self.source == source) && (any || self.tag == tag)
     }
 }
 
@@ -91,9 +92,7 @@ impl Programs {
 
     /// Handles the end of a packet's transaction.
     pub(super) fn over(&mut self, packet: u32) {
-        let response = !self.settings.at_once() && !self.settings.by_packet();
-        let kind = mark::kind(packet);
-        if kind == mark::READ || kind == mark::DATA && response {
+        if self.settings.by_transaction(packet) {
             self.end_packet(mark::message(packet));
         }
     }

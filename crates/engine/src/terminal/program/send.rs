@@ -189,6 +189,7 @@ impl Programs {
         while self.interfaces[port as usize].open && self.may_send(port) {
             let Some(packet) = self.next_packet(port) else { return };
             self.packets += 1;
+            self.awaited += u64::from(self.settings.by_transaction(packet.mark));
             self.bytes += u64::from(packet.length);
             self.interfaces[port as usize].open = send(port, &packet);
             if self.settings.at_once() && mark::kind(packet.mark) == mark::DATA {

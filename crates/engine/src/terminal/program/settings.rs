@@ -1,5 +1,6 @@
 //! The parameters of the protocol.
 
+use super::mark;
 use super::message::Cut;
 use crate::fabric::{Fabric, acknowledge};
 use crate::kernel::Time;
@@ -215,6 +216,14 @@ impl Settings {
     #[inline]
     pub fn by_packet(&self) -> bool {
         self.acknowledge == acknowledge::PACKET
+    }
+
+    /// Whether a packet is acknowledged by the end of its transaction.
+    #[inline]
+    pub fn by_transaction(&self, packet: u32) -> bool {
+        let response = !self.at_once() && !self.by_packet();
+        let kind = mark::kind(packet);
+        self.rings && (kind == mark::READ || kind == mark::DATA && response)
     }
 
     /// Whether a packet counts as acknowledged when the link has taken it.
