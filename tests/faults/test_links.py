@@ -450,3 +450,20 @@ def test_a_watchdog_frees_what_a_silent_source_holds() -> None:
         assert compare(scenario, 1_000_000_000).identical
     assert rates["0 ns"] <= 1
     assert rates["100 us"] >= 8
+
+
+def test_a_deadlock_before_a_failure_is_the_same_to_the_twin() -> None:
+    """The failure would cut a packet of the cycle, which the twin sees as it goes on to the end."""
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "ring", "switches": 6, "terminals_per_switch": 2},
+            "technology": {"preset": "generic"},
+            "routing": {"kind": "shortest-path", "after_fault": {"delay": "10 us"}},
+            "traffic": {"arrivals": "backlog", "length": "200 B"},
+            "run": {"duration": "100 us"},
+            "fault": [{"cable": "s(0)>s(1)", "at": "50 us"}],
+        }
+    )
+    found = compare(scenario)
+    assert found.end_reason == "deadlocked"
+    assert found.identical
