@@ -357,6 +357,8 @@ def rings(seed: int) -> Table:
     beside = {"traffic": {"pattern": "uniform", "length": traffic["length"], **load}}
     found |= _program(dice) | _some(dice, 0.5, beside)
     found["protocol"] |= {"packet": "64 B", **_some(dice, 0.5, {"transaction": "dmove"})}
+    if found["protocol"]["preset"] == "t9000":
+        found["protocol"]["acknowledge_from"] = "end"  # on rings no packet is acknowledged before it is whole
     return found
 
 

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 import pytest
 from fabriloom import Results, Scenario, report, run
-from fabriloom.compile import compile
+from fabriloom.compile import Compiled, compile
 from fabriloom.compile import compile as compiled_from
 from fabriloom.report import plot
 from fabriloom.report.page import plus_minus
@@ -206,15 +206,16 @@ RESOLUTION = 0.02
 """Percentiles are those of a histogram."""
 
 
-def with_flows(written: drawing.Table, terminals: int, time_ns: int) -> drawing.Table:
+def with_flows(written: drawing.Table, compiled: Compiled, time_ns: int) -> drawing.Table:
     """Some flows instead, most with a requirement; of terminals with several ports where there can be."""
-    dice = Random(repr(written))
+    dice, terminals = Random(repr(written)), compiled.graph.terminals
+    legal = compiled.technology.legal_payloads_bytes
     pairs = {(dice.randrange(terminals), dice.randrange(terminals)) for _ in range(8)}
     flows: list[drawing.Table] = [
         {
             "source": source,
             "target": target,
-            "length": f"{dice.randint(1, 300)} B",
+            "length": f"{dice.choice(legal) if legal else dice.randint(1, 300)} B",
             "period": f"{time_ns // dice.randint(5, 50)} ns",
             **({"requirement": f"{time_ns // 20} ns"} if dice.random() < 0.8 else {}),
         }
@@ -243,7 +244,7 @@ def results_of(written: drawing.Table) -> Results | None:
         }
         whole: drawing.Table = {**written, "run": window, "output": {"trace": True, "flows": True}}
         if written["seed"] % 2:
-            whole = with_flows(whole, compiled.graph.terminals, time_ns)
+            whole = with_flows(whole, compiled, time_ns)
         scenario = Scenario.from_dict(whole)
         compiled_from(scenario)
     except (ScenarioError, GraphError, RoutingError, TechnologyError):
