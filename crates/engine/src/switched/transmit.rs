@@ -251,14 +251,12 @@ impl Network {
     /// Notifies those that depend on a link.
     #[inline(always)]
     fn tell<const PACED: bool>(&mut self, link: u32, output: u32, holder: u32, burst: &Burst) {
-        if burst.leaves && !burst.supplies {
+        if burst.supplies {
+            self.wake(output);
+        } else if burst.leaves {
             self.leave_plain::<PACED>(link, output);
         }
         self.tell_holder::<PACED>(link, holder, burst.credits, burst.frees);
-        // Woken last, the output sends first: then what it frees is known where the holder asks for credit.
-        if burst.supplies {
-            self.wake(output);
-        }
     }
 
     /// Notifies the holder of a link of credit that it waits for, and of its packet's departure.
