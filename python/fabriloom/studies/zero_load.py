@@ -124,13 +124,9 @@ def _flows(arrays: dict[str, Any]) -> Packets | None:
 
 def _longest(compiled: Compiled) -> int:
     """Return the payload of the longest packet of the scenario in bytes."""
-    arrays = compiled.arrays
-    if len(arrays["op_bytes"]):
-        most = min(int(arrays["op_bytes"].max()), int(arrays["message_packet_bytes"]))
-        return min((one for one in compiled.technology.legal_payloads_bytes if one >= most), default=most)
-    columns = ("flow_length", "list_length", "length_values", "length_max")
-    found = [arrays[name] for name in columns if len(arrays[name])]
-    return int(found[0].max()) if found else 1
+    payload, share = compiled.lengths
+    sent = payload[share > 0]
+    return int(sent.max()) if len(sent) else 1
 
 
 def _first_bytes(arrays: dict[str, Any]) -> int:

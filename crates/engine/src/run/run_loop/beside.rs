@@ -53,6 +53,7 @@ impl Run {
     pub(super) fn divide_requests<N: Network>(&mut self, network: &mut N) -> Result<(), RunError> {
         let (Some(beside), Some(ports)) = (&mut self.beside, &mut self.ports) else { return Ok(()) };
         let mut asking = std::mem::take(&mut self.news.asking);
+        // A port of a ring asks again while it takes packets: then nobody's turn begins.
         asking.retain(|&port| !ports.is_open(port));
         asking.sort_unstable();
         while let Some(&(time, terminal)) = beside.wakes.first()
