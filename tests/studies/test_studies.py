@@ -422,6 +422,39 @@ def test_a_load_is_of_the_rate_that_links_have(tmp_path: Path) -> None:
     assert inspection.load_bound(scenario) == pytest.approx(3 / 5)
 
 
+@pytest.mark.parametrize(("choice", "share"), [("first", 0.625), ("drawn", 0.25)])
+def test_a_slow_cable_beside_a_fast_one_adds_its_rate(tmp_path: Path, choice: str, share: float) -> None:
+    """Two terminals on each side of cables of 200 and 50 Mbit/s: of 250 each has 125, or 50 if it draws."""
+    lines = [
+        "terminal,a,s,",
+        "terminal,b,s,",
+        "terminal,c,z,",
+        "terminal,d,z,",
+        "cable,s,z,",
+        "cable,s,z,50 Mbit/s",
+    ]
+    cables = tmp_path / "cables.csv"
+    cables.write_text("\n".join(["kind,source,target,rate", *lines, ""]))
+    traffic = {"pattern": {"kind": "shift", "by": 2}, "length": "256 B"}
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "file", "path": str(cables)},
+            "technology": {"preset": "spacewire-200", "group_choice": choice},
+            "traffic": {**traffic, "arrivals": "backlog"},
+            "run": {"duration": "10 ms"},
+        }
+    )
+    found = inspection.inspect(scenario, 20)
+    link = found["link"]["payload_mbytes_per_s"]
+    assert found["bisection"]["mbytes_per_s"] == pytest.approx(2.5 * link)
+    assert found["effective_bisection"]["least_flow"] == pytest.approx(share)
+    accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
+    assert accepted <= 1.05 * 4 * share * link
+    assert accepted > 0.7 * 4 * share * link
+    open_loop = scenario.with_settings({"traffic": {**traffic, "load": 0.1}})
+    assert inspection.load_bound(open_loop) == pytest.approx(share, rel=0.01)
+
+
 def test_a_host_does_not_hurry_on_faster_links(tmp_path: Path) -> None:
     """A copy of 250 ps a byte makes 4000 MB/s for a link of 25 or of 100 Gbit/s, if that carries them."""
     cables = tmp_path / "cables.csv"

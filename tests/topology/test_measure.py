@@ -105,6 +105,17 @@ def test_a_long_thin_file_graph_is_cut_at_its_waist():
     assert measure.bisection(graph).links == 2
 
 
+def test_the_narrowest_cut_is_the_slowest():
+    """A ring of four switches: eight links at a tenth of the rate are narrower than four at all of it."""
+    ring = networkx.MultiGraph([(0, 1), (1, 2), (1, 2), (2, 3), (3, 0), (3, 0)])
+    graph = topology.from_networkx(ring, terminals_per_switch=2)
+    ends = np.sort(np.stack((graph.link_source, graph.link_target)), axis=0)
+    slow = (ends[0] == 1) & (ends[1] == 2) | (ends[0] == 0) & (ends[1] == 3)
+    found = measure.bisection(graph, np.where(slow, 0.1, 1.0))
+    assert measure.bisection(graph).links == 4
+    assert (found.links, found.width) == (8, pytest.approx(0.8))
+
+
 @pytest.mark.parametrize("example", SMALL, ids=example_id)
 def test_distances_against_a_plain_search(example):
     graph = topology.build(example[0], **example[1])

@@ -164,13 +164,15 @@ def _program_lines(program: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def load_bound(scenario: Scenario) -> float:
-    """Return the offered load (at most 1), or the scale of rates, at which a link, bus or memory is full.
-    Above it, not all traffic can be accepted. Raises ScenarioError.
+    """Return the offered load (at most 1), or the scale of rates, at which a link, bus or memory is full
+    however switches share ways. Above it, not all traffic can be accepted. Raises ScenarioError.
     """
     compiled = compile(scenario)
-    asked = demanded.demanded(compiled)
-    found = inspection_of(compiled).full_first() if asked is None else {"load_bound": asked["scale_bound"]}
-    return 1.0 if found["load_bound"] is None else float(found["load_bound"])
+    asked, of = demanded.demanded(compiled, shared=True), "scale_bound"
+    if asked is None:
+        asked, of = inspection_of(compiled).full_first(shared=True), "load_bound"
+    found = asked.get(f"shared_{of}") or asked[of]
+    return 1.0 if found is None else float(found)
 
 
 def lines(found: dict[str, Any]) -> list[tuple[str, str]]:

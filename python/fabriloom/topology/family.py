@@ -26,6 +26,8 @@ class Bisection:
     """How the cut was found."""
     exact: bool
     """Whether no cut into halves has fewer links; if not, this is the best cut found, an upper bound."""
+    width: float | None = None
+    """Speed of these links; None if all links are alike."""
 
 
 Cut = Callable[[Graph], Bisection | None]

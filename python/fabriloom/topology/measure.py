@@ -12,48 +12,58 @@ from .graph import Graph, Ints
 
 MAX_EIGEN_SWITCHES = 1500
 MAX_FLOW_SWITCHES = 3000
+_ALIKE = 1e-9
+"""Part of a cut by which rounding may make an equal one narrower."""
+Reals = NDArray[np.float64]
 
 
-def bisection(graph: Graph) -> Bisection:
-    """Return the smallest known cut of the graph into halves of the terminals."""
+def bisection(graph: Graph, speed: Reals | None = None) -> Bisection:
+    """Return the narrowest known cut of the graph into halves of the terminals.
+
+    ``speed``: of each link. Where it differs, the narrowest cut is the slowest.
+    """
     if not graph.switches:
         return Bisection(graph.links, "the cable", True)
+    if speed is not None and np.ptp(speed) > 0:
+        return searched(graph, speed)
     family = FAMILIES.get(graph.family)
     found = family.cut(graph) if family and family.cut else None
     return found if found is not None else searched(graph)
 
 
-def searched(graph: Graph) -> Bisection:
-    """Search for a small cut in any graph: for several orders of the terminals, find the smallest cut between
-    halves.
+def searched(graph: Graph, speed: Reals | None = None) -> Bisection:
+    """Search for a narrow cut in any graph: for several orders of the terminals, find the narrowest cut
+    between halves.
 
     The orders are the terminal numbers and the slowest modes of the graph (Fiedler vectors). For given halves
     of the terminals, maximum flow finds the best half for each switch exactly.
     """
-    weight = _switch_weights(graph)
-    best, method = graph.terminals // 2 * 2, "the terminals' own cables"
+    speed = np.ones(graph.links) if speed is None else speed
+    weight = _switch_weights(graph, speed)
+    own = np.sort(speed[graph.terminal_out_links] + speed[graph.terminal_in_links])[: graph.terminals // 2]
+    best, links, method = float(own.sum()), 2 * len(own), "the terminals' own cables"
     for name, order in _orders(graph, weight):
         for way in (order, order[::-1]):
             half = np.zeros(graph.terminals, bool)
             half[way[: graph.terminals // 2]] = True
-            cut = _least_cut(graph, half)
-            if cut < best:
-                best, method = (
-                    cut,
-                    name + (" and maximum flow" if graph.switches <= MAX_FLOW_SWITCHES else ""),
-                )
-    return Bisection(best, f"best found, not proven: {method}", False)
+            crossing = _crossing(graph, half, weight, speed)
+            if (cut := float(speed[crossing].sum())) < best * (1 - _ALIKE):
+                flow = " and maximum flow" if graph.switches <= MAX_FLOW_SWITCHES else ""
+                best, links, method = cut, int(crossing.sum()), name + flow
+    return Bisection(links, f"best found, not proven: {method}", False, best)
 
 
-def _switch_weights(graph: Graph) -> tuple[Ints, Ints, Ints]:
-    """Return the pairs of joined switches (lower, higher) and their number of links, both directions."""
+def _switch_weights(graph: Graph, speed: Reals) -> tuple[Ints, Ints, Reals]:
+    """Return the pairs of joined switches (lower, higher) and the speed of their links, both directions."""
     links = graph.switch_links
     a, b = graph.link_source[links], graph.link_target[links]
-    pairs, count = np.unique(np.minimum(a, b) * graph.switches + np.maximum(a, b), return_counts=True)
-    return pairs // graph.switches, pairs % graph.switches, count
+    pairs, place = np.unique(np.minimum(a, b) * graph.switches + np.maximum(a, b), return_inverse=True)
+    wide = np.zeros(len(pairs))
+    np.add.at(wide, place, speed[links])
+    return pairs // graph.switches, pairs % graph.switches, wide
 
 
-def _orders(graph: Graph, weight: tuple[Ints, Ints, Ints]) -> list[tuple[str, Ints]]:
+def _orders(graph: Graph, weight: tuple[Ints, Ints, Reals]) -> list[tuple[str, Ints]]:
     """Return named orders of the terminals whose first half may give a small cut."""
     number = np.arange(graph.terminals)
     home = graph.terminal_entry_switches
@@ -70,29 +80,46 @@ def _orders(graph: Graph, weight: tuple[Ints, Ints, Ints]) -> list[tuple[str, In
     return found
 
 
-def _least_cut(graph: Graph, half: NDArray[np.bool_]) -> int:
-    """Return the links between a half of the terminals and the other, with every switch at its best."""
-    if graph.switches > MAX_FLOW_SWITCHES:
-        return _placed_cut(graph, half)
+def _crossing(
+    graph: Graph, half: NDArray[np.bool_], weight: tuple[Ints, Ints, Reals], speed: Reals
+) -> NDArray[np.bool_]:
+    """Return which links join a half of the terminals and the other, with every switch at its best."""
+    place = _placed if graph.switches > MAX_FLOW_SWITCHES else _by_flow
+    side = np.append(place(graph, half, weight, speed), half)
+    return side[graph.link_source] != side[graph.link_target]
+
+
+def _by_flow(
+    graph: Graph, half: NDArray[np.bool_], weight: tuple[Ints, Ints, Reals], speed: Reals
+) -> NDArray[np.bool_]:
+    """Return the half of each switch, such that the cut is the narrowest."""
     import networkx
 
     ins, outs = graph.terminal_entry_switches, graph.terminal_exit_switches
+    out, into = speed[graph.terminal_out_links], speed[graph.terminal_in_links]
     flow = networkx.Graph()
-    for side, chosen in (("one", half), ("other", ~half)):
-        count = np.bincount(ins[chosen], minlength=graph.switches)
-        count += np.bincount(outs[chosen], minlength=graph.switches)
+    for end, chosen in (("one", half), ("other", ~half)):
+        count = np.bincount(ins[chosen], out[chosen], graph.switches)
+        count += np.bincount(outs[chosen], into[chosen], graph.switches)
         for switch in np.flatnonzero(count).tolist():
-            flow.add_edge(side, switch, capacity=int(count[switch]))
-    for a, b, count in zip(*(column.tolist() for column in _switch_weights(graph)), strict=True):
+            flow.add_edge(end, switch, capacity=float(count[switch]))
+    for a, b, count in zip(*(column.tolist() for column in weight), strict=True):
         flow.add_edge(a, b, capacity=count)
-    return int(networkx.maximum_flow_value(flow, "one", "other"))
+    _, (one, _) = networkx.minimum_cut(flow, "one", "other")
+    side = np.zeros(graph.switches, bool)
+    side[[switch for switch in one if switch != "one"]] = True
+    return side
 
 
-def _placed_cut(graph: Graph, half: NDArray[np.bool_]) -> int:
-    """Count the links of a cut in which every switch joins most of its terminals or neighbours."""
+def _placed(
+    graph: Graph, half: NDArray[np.bool_], weight: tuple[Ints, Ints, Reals], speed: Reals
+) -> NDArray[np.bool_]:
+    """Return the half of each switch, so that it joins most of its terminals or neighbours."""
     lean = np.zeros(graph.switches)
-    np.add.at(lean, graph.terminal_entry_switches, np.where(half, 1.0, -1.0))
-    a, b, count = _switch_weights(graph)
+    np.add.at(
+        lean, graph.terminal_entry_switches, np.where(half, 1.0, -1.0) * speed[graph.terminal_out_links]
+    )
+    a, b, count = weight
     side = np.sign(lean)
     for _ in range(graph.switches):
         free = side == 0
@@ -105,11 +132,7 @@ def _placed_cut(graph: Graph, half: NDArray[np.bool_]) -> int:
         if np.array_equal(fresh, side):
             break
         side = fresh
-    side = side > 0
-    own = np.where(half, 1, -1)
-    cut = (side[graph.terminal_entry_switches] != (own > 0)).sum()
-    cut += (side[graph.terminal_exit_switches] != (own > 0)).sum()
-    return int(cut + count[side[a] != side[b]].sum())
+    return side > 0
 
 
 __all__ = ["Bisection", "Counts", "Distances", "bisection", "counts", "distances", "ports_used"]

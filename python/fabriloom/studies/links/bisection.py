@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ...compile import LinkRoutes
+from ...compile.drawn import ONE_EACH
 from ...results.figures import in_percent
 from ...routing import NONE, RouteTable
 from ...topology import Graph
@@ -31,7 +32,8 @@ def counted(routes: LinkRoutes, pairings: int, seed: int) -> dict[str, Any] | No
         return None
     means, least, speed = np.empty(pairings), np.empty(pairings), speeds(routes)
     for number in range(pairings):
-        share = shares(routes.graph, routes.table, exchanging(routes.graph.terminals, seed + number), speed)
+        target = exchanging(routes.graph.terminals, seed + number)
+        share = shares(routes.graph, routes.table, target, speed, routes.technology.group_choice in ONE_EACH)
         means[number], least[number] = share.mean(), share.min()
     return {
         "pairings": pairings,
@@ -43,10 +45,11 @@ def counted(routes: LinkRoutes, pairings: int, seed: int) -> dict[str, Any] | No
     }
 
 
-def shares(graph: Graph, table: RouteTable, target: Ints, speed: Reals) -> Reals:
+def shares(graph: Graph, table: RouteTable, target: Ints, speed: Reals, even: bool = False) -> Reals:
     """Return the share of a link per flow: one divided by the most flows on any link of its path.
 
-    An adaptive group of several links counts as one link with their total rate. ``speed``: of each link.
+    An adaptive group of several links counts as one link with their total rate; with ``even`` its links have
+    as many packets each. ``speed``: of each link.
     """
     source = np.flatnonzero(target >= 0)
     aim = target[source]
@@ -60,11 +63,12 @@ def shares(graph: Graph, table: RouteTable, target: Ints, speed: Reals) -> Reals
         assert not np.any(entry == NONE)
         group = (entry >> 1).astype(np.int64)
         size = first[group + 1] - first[group]
-        # Every flow once for each link of its group, an equal part of it on each.
+        # Every flow once for each link of its group, a part of it on each.
         again = np.repeat(np.arange(len(flow)), size)
         within = np.arange(len(again)) - np.repeat(np.cumsum(size) - size, size)
         link = table.group_links[first[group][again] + within].astype(np.int64)
-        flow, part = flow[again], (part / size)[again]
+        wide = np.ones(len(link)) if even else speed[link]
+        flow, part = flow[again], (part / np.bincount(again, wide))[again] * wide
         np.add.at(load, link, part)
         ways.append((flow, link))
         ends = graph.link_target[link]

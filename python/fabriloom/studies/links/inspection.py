@@ -201,7 +201,8 @@ class LinkInspection:
         """
         routes, choice = self.routes, self.compiled.scenario.port_choice
         ports_choose = choice in ("shortest-queue", "first-free") and routes.graph.several is not None
-        if not ports_choose and not any(routing.shares(table) for _, table in routes.planes):
+        drawn = routes.technology.group_choice == "drawn"  # evenly
+        if not ports_choose and (drawn or not any(routing.shares(table) for _, table in routes.planes)):
             return 1 / float(filled.max())
         if routes.graph.several is not None or demand.spread is not None:
             return None
@@ -408,23 +409,22 @@ def _counted(routes: LinkRoutes, mean_links: float) -> dict[str, Any]:
 
 
 def _bisection(routes: LinkRoutes, packet: link_loads.Packet) -> dict[str, Any]:
-    """Return the narrowest known cut into halves, in links and payload rate, both directions together.
-
-    It is counted in links. Where their rates differ, each is taken to be as fast as the fastest.
-    """
-    graph = routes.graph
-    if graph.terminals > MOST_TERMINALS_FOR_CUT and graph.family in ("file", "networkx", "graph", ""):
+    """Return the narrowest known cut into halves, in links and payload rate, both directions together."""
+    graph, speed = routes.graph, link_loads.speeds(routes)
+    alike = bool(np.ptp(speed) == 0)
+    given = graph.family in ("file", "networkx", "graph", "") or not alike
+    if graph.terminals > MOST_TERMINALS_FOR_CUT and given:
         return {"links": None, "mbytes_per_s": None, "exact": False, "method": "not searched: too large"}
     if len({id(plane.graph) for plane in graph.planes}) > 1:
         method = "not searched: the terminals join different networks"
         return {"links": None, "mbytes_per_s": None, "exact": False, "method": method}
-    cut = measure.bisection(graph.planes[0].graph)
     # The narrowest cut of one plane cuts the others, which are like it, in the same halves.
+    of_planes = np.sum([speed[plane.links] for plane in graph.planes], axis=0)
+    cut = measure.bisection(graph.planes[0].graph, of_planes)
     links = cut.links * len(graph.planes)
-    rates = payload_mbytes_per_s(routes, packet) * link_loads.speeds(routes)
-    alike, rate = bool(np.ptp(rates) == 0), links * float(rates.max())
-    method = cut.method if alike else f"{cut.method}; its links as fast as the fastest".removeprefix("; ")
-    return {"links": links, "mbytes_per_s": rate, "exact": cut.exact and alike, "method": method}
+    width = links * speed[0] if alike or cut.width is None else cut.width
+    rate = float(width) * payload_mbytes_per_s(routes, packet)
+    return {"links": links, "mbytes_per_s": rate, "exact": cut.exact, "method": cut.method}
 
 
 def _addresses(routes: LinkRoutes, choice: str, demand: Demand) -> Reals:
