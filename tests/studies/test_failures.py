@@ -248,6 +248,22 @@ def test_what_arrives_is_payload_also_of_flows_of_other_lengths(replicate: int) 
         assert of["t.2>s"]["accepted_mbytes_per_s_bound"] == pytest.approx(75 * 20 / 12.304)
 
 
+def test_nothing_is_left_where_all_is_lost() -> None:
+    """Rates whose shares are not exact in binary."""
+    flows = [("t(0).0", "t(1).0", "32 B", "4 us"), ("t(0).1", "t(1).1", "512 B", "40 us")]
+    keys = ("source", "target", "length", "period")
+    scenario = {
+        "topology": {"kind": "grid", "shape": [2], "terminals_per_switch": 2, "links_per_edge": 3},
+        "technology": {"preset": "spacewire-200"},
+        "traffic": {
+            "pattern": {"kind": "flows", "flows": [dict(zip(keys, row, strict=True)) for row in flows]}
+        },
+    }
+    looked = failures.look(compile(Scenario.from_dict(scenario)), "switches")
+    for row in looked["failures"]:
+        assert (row["delivered_share"], row["accepted_mbytes_per_s_bound"] or 0.0) == (0.0, 0.0)
+
+
 def test_a_dead_ring_takes_its_terminals_with_it() -> None:
     after = found(SWITCH)
     cables = [row for row in after["failures"] if row["kind"] == "cable"]

@@ -455,6 +455,27 @@ def test_a_slow_cable_beside_a_fast_one_adds_its_rate(tmp_path: Path, choice: st
     assert inspection.load_bound(open_loop) == pytest.approx(share, rel=0.01)
 
 
+def test_less_flow_control_leaves_more_than_the_time_between_packets_takes() -> None:
+    """Packets of 512 B one way only, of 12.8 MB/s, beside small ones that set the mean length."""
+    flows = [("t(0).0", "t(1).0", "32 B", "4 us"), ("t(0).1", "t(1).1", "512 B", "40 us")]
+    keys = ("source", "target", "length", "period")
+    scenario = Scenario.from_dict(
+        {
+            "topology": {"kind": "grid", "shape": [2], "terminals_per_switch": 2, "links_per_edge": 2},
+            "technology": {"preset": "spacewire-200"},
+            "traffic": {
+                "pattern": {"kind": "flows", "flows": [dict(zip(keys, row, strict=True)) for row in flows]}
+            },
+            "run": {"duration": "4 ms"},
+        }
+    )
+    full = inspection.inspect(scenario)["demanded"]
+    assert full["full_first"] == "t(0).1>s(0)"
+    run = fabriloom.run(scenario.with_settings({"traffic.scale": 2.0}))
+    accepted = run.flows.row(1, named=True)["mbytes_per_s"]
+    assert 0.98 * 12.8 * full["scale_bound"] < accepted <= 12.8 * full["scale_bound"]
+
+
 def test_a_host_does_not_hurry_on_faster_links(tmp_path: Path) -> None:
     """A copy of 250 ps a byte makes 4000 MB/s for a link of 25 or of 100 Gbit/s, if that carries them."""
     cables = tmp_path / "cables.csv"

@@ -46,9 +46,8 @@ def demanded(
     scale, offered = float(compiled.scenario.traffic.scale or 1.0), _offered_mbytes_per_s(compiled, demand)
     busiest, most = int(np.argmax(shares)), float(shares.max())
     # A link that a small buffer or the time between two packets holds back is never busy all the time.
-    held = inspected.held(demand)
-    full = np.minimum(inspected.times(demand) * (1.0 if left is None else left), _inverse(held))
-    asked = np.maximum(shares, held)
+    full = inspected.times(demand, left)
+    asked = np.maximum(shares, 1 / full)
     over = [
         {"what": names[at], "share": float(asked[at])}
         for at in np.argsort(-asked, kind="stable")
@@ -68,10 +67,6 @@ def demanded(
         "over_count": len(over),
         "without_end": not is_transient(compiled.arrays),
     }
-
-
-def _inverse(held: NDArray[np.float64] | float) -> NDArray[np.float64]:
-    return np.divide(1.0, held, out=np.full(np.shape(held), np.inf), where=np.asarray(held) > 0)
 
 
 def explained(compiled: Compiled, found: dict[str, Any]) -> dict[str, Any]:

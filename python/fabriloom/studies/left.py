@@ -78,4 +78,4 @@ def _share(demand: NDArray[np.float64], between: NDArray[np.float64], some: NDAr
 def share_of(lost: float, total: float) -> float:
     """Return the share of packets that arrives; 1 if there are none."""
     share = 1 - lost / total if total else 1.0
-    return 1.0 if abs(share - 1) < _ROUNDING else share
+    return float(round(share)) if abs(share - round(share)) < _ROUNDING else share

@@ -16,7 +16,9 @@ from ..house import design as room
 def design(
     call: Call,
     file: Annotated[Path, path_argument("FILE", "Requirements: TOML, YAML or JSON.")],
-    finalists: Annotated[int, option("--finalists", "N", "Most networks to list.", min=1, max=50)] = 6,
+    finalists: Annotated[
+        int, option("--finalists", "N", "How many networks that meet all to look for.", min=1, max=50)
+    ] = 6,
 ) -> int:
     """Find the networks that meet a file of requirements, the cheapest first.
 

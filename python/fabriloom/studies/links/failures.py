@@ -141,20 +141,21 @@ class LinkWays:
         gone = np.flatnonzero(~runs)
         both, payload = self.payload.rows(gone), self.entering[2].sum(axis=0)
         to_gone = payload.reshape(-1, self.graph.terminals)[:, gone].sum()
-        others = float(self.sent.sum() - both.sum() - to_gone + both[:, gone].sum())
-        missing = float((weight * share).sum())
+        total = float(self.sent.sum())
+        others = float(total - both.sum() - to_gone + both[:, gone].sum())
+        arrives = share_of(float((weight * share).sum()), total)
         bound = channel_load(
             self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.limits)
         )
         if bound["accepted_mbytes_per_s_bound"] is not None and (sent := float(self.sent[~out].sum())):
-            bound["accepted_mbytes_per_s_bound"] *= (float(self.sent.sum()) - missing) / sent
+            bound["accepted_mbytes_per_s_bound"] *= arrives * total / sent
         return Left(
             kind,
             name,
             cut_off=int(count[asked & (share > CUT_OFF)].sum()),
             spared=0,
             lossy=int(count[asked & (share > LOSSY)].sum()),
-            delivered_share=share_of(missing, float(self.sent.sum())),
+            delivered_share=arrives,
             others_share=share_of(float((weight * share)[asked].sum()), others),
             bound=bound,
         )

@@ -225,16 +225,18 @@ class LinkInspection:
         busy = own * (1 - share + share * np.minimum(1.0, beside))
         return dict(zip(self.routes.graph.link_names, busy.tolist(), strict=True))
 
-    def times(self, demand: Demand) -> Reals:
-        """Return how many times the traffic fills each link, with even shares."""
-        own = self._required(demand)
-        share, beside = link_loads.flow_control(self.routes, own, _packet(self.compiled)[1])
-        return link_loads.times_to_full(own, beside, share)
+    def times(self, demand: Demand, left: Reals | None = None) -> Reals:
+        """Return how many times the traffic, with even shares, is all that each link carries.
 
-    def held(self, demand: Demand) -> Reals:
-        """Return how much of what its packets reach each link needs; 0 where its wire alone limits it."""
-        limits = self._limits()
-        return self._required(demand) / np.minimum(limits.terminals, limits.packets)
+        ``left``: the part of its rate that each link has.
+        """
+        own = self._required(demand)
+        part = np.ones(len(own)) if left is None else left
+        share, beside = link_loads.flow_control(self.routes, own, _packet(self.compiled)[1])
+        most = self._limits().beside(part)
+        found, used = link_loads.times_to_full(own, beside, share, most.packets), own > 0
+        found[used] = np.minimum(found[used], most.terminals[used] / own[used])
+        return found * part
 
     def _required(self, demand: Demand) -> Reals:
         """Return the utilisation per link, with as much flow control as beside a full opposite direction."""

@@ -94,14 +94,10 @@ class RingInspection:
             for name, time_ps in zip(names_of(routes.graph, what), times.tolist(), strict=True)
         }
 
-    def times(self, demand: Demand) -> Reals:
-        """Return how many times the traffic fills each link, bus and memory."""
+    def times(self, demand: Demand, left: Reals | None = None) -> Reals:
+        """Return how many times the traffic fills each link, bus and memory. No link has only a part left."""
         busy = np.array(list(self.busy(demand).values()))
         return np.where(busy > 0, 1 / np.where(busy > 0, busy, 1.0), np.inf)
-
-    def held(self, demand: Demand) -> float:
-        """Return 0: nothing but its own time limits a link, bus or memory."""
-        return 0.0
 
     def most_times(self, demand: Demand, filled: Reals) -> float:
         """Return how many times the traffic a link, bus or memory has room for."""
