@@ -211,6 +211,19 @@ def test_lines_go_as_far_as_the_noise_lets_them() -> None:
     assert table.at(1000.0) == pytest.approx(700, abs=0.2)
 
 
+def test_noise_makes_no_link_faster(tmp_path: Path) -> None:
+    """2 us and 0.5 ns a byte, a gap of 0.5 us and as much a byte, each with 1 % of noise; seeds are fixed."""
+    found = []
+    for seed in range(20):
+        dice, lines = random.Random(seed), ["bytes,half_round_us,gap_us"]
+        for size in SIZES:
+            times = (2 + 0.0005 * size, 0.5 + 0.0005 * size)
+            lines.append(",".join([str(size), *(str(time * dice.gauss(1, 0.01)) for time in times)]))
+        (tmp_path / "times.csv").write_text("\n".join(lines), encoding="utf-8")
+        found.append(fit([tmp_path / "times.csv"]).model.byte_ns)
+    assert np.mean(found) == pytest.approx(0.5, rel=0.007)
+
+
 def refused(*paths: Path) -> str:
     with pytest.raises(FitError) as caught:
         fit(list(paths))

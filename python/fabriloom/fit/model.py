@@ -98,12 +98,14 @@ class Rate:
 def rates(samples: Samples, curves: dict[str, Curve]) -> list[Rate]:
     """Return the measured times per byte, the least first: every part of the path is at least this fast.
 
-    Sizes off the line of their neighbours tell none.
+    Times are those of the lines: of two points of a line the noise would tell. Sizes off the line of their
+    neighbours tell none.
     """
     found: list[Rate] = []
     for name in ("half_round", "gap", "turn"):
         even = ~samples.odd(name)
         sizes, values, tolerances = (column[even] for column in samples.columns(name))
+        values = np.array([curves[name].at(size) for size in sizes]) if name in curves else values
         host = [curves["send"].at(size) for size in sizes] if name == "half_round" and "send" in curves else 0
         whole = values - host
         found += [
