@@ -59,7 +59,7 @@ def draw(network: Any, link_values: ArrayLike | None = None, link_label: str = "
     """Draw a network.
 
     Args:
-        network: a scenario, a graph, or results. Results colour each link by its utilisation.
+        network: a scenario, a graph, or what has one. Results of a run colour each link by its utilisation.
         link_values: one value per link, which sets its colour; shape (links,), NaN for no value.
         link_label: name and unit of these values, for the legend.
 
@@ -71,7 +71,7 @@ def draw(network: Any, link_values: ArrayLike | None = None, link_label: str = "
         graph = network
     elif hasattr(network, "graph"):
         graph = network.graph
-        link_values = network.utilisation if link_values is None else link_values
+        link_values = getattr(network, "utilisation", None) if link_values is None else link_values
     else:
         graph = graph_of(scenario_of(network))
     return Picture(repr(graph).strip("<>"), fabric_svg(graph, link_values, link_label))
@@ -109,7 +109,8 @@ def _shown(found: Any) -> list[Any]:
         return pages.curve_sections(found.points, varied, ())
     if hasattr(found, "thinned_tail"):
         return pages.run_charts(found)
-    raise TypeError(f"charts are of results or studies, not of a {type(found).__name__}")
+    of = "a run, a curve, a comparison, a saturation, a repetition or a search"
+    raise TypeError(f"charts are of {of}, not of a {type(found).__name__}")
 
 
 def page(found: Any, heading: str, verdicts: list[str], table: Any = None) -> str:

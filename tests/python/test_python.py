@@ -95,6 +95,7 @@ def test_pictures_for_notebooks(scenario: Scenario, tmp_path: Path) -> None:
     shown[0].save(tmp_path / "chart.svg")
     assert "<svg" in (tmp_path / "chart.svg").read_text(encoding="utf-8")
     curve = fabriloom.curve(scenario, [0.1, 0.2])
+    assert fabriloom.draw(curve)._repr_svg_() == fabriloom.draw(scenario)._repr_svg_()
     assert curve._repr_html_().count("<svg") == len(fabriloom.charts(curve)) > 1
     crossbar = {"topology": {"kind": "crossbar", "terminals": 8}, "run": {"duration": "1 ms"}}
     found = fabriloom.saturate(Scenario.from_dict(crossbar), resolution=0.2)
@@ -106,7 +107,7 @@ def test_pictures_for_notebooks(scenario: Scenario, tmp_path: Path) -> None:
     repeated = fabriloom.repeat(scenario, 3)
     assert "seed by seed" in fabriloom.charts(repeated)[0].title
     assert "spread" in repeated._repr_html_()
-    with pytest.raises(TypeError, match="charts are of results or studies"):
+    with pytest.raises(TypeError, match="charts are of a run, a curve"):
         fabriloom.charts(scenario)
 
 

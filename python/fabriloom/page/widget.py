@@ -62,7 +62,8 @@ def widget(scenario: Any, found: Any = None, height: str = "46rem") -> Any:
         return kind(html=replay_html(sides), height=height)
     report = next((report for of, report in _REPORTS.items() if isinstance(found, of)), None)
     if report is None:
-        raise TypeError(f"a widget is of results or studies, not of a {type(found).__name__}")
+        of = "a run, a curve, a comparison, a saturation or a repetition"
+        raise TypeError(f"a widget is of {of}, not of a {type(found).__name__}")
     html = report(found)
     if sides:
         html = with_replay(html, replay_html(sides), sides[0].replay["said"])
