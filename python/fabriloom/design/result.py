@@ -70,19 +70,28 @@ def _alone(requirements: Requirements, looked: Sequence[Looked], name: str) -> S
 
 def _together(requirements: Requirements, looked: Sequence[Looked], first: str, second: str) -> ScenarioError:
     """Return two requirements and, for each, the nearest candidate among those that meet the other."""
-    told, paths = [], []
+    told = list[tuple[str, str, tuple[str, ...], str]]()
     for meets, breaks in ((first, second), (second, first)):
-        some = [one for one in looked if meets not in _names(one) and breaks in _names(one)]
-        best = min(some, key=lambda one: (_miss(one, breaks).by, one.cost))
-        paths.append(_miss(best, breaks).path)
-        told.append(
-            f"of those that meet {meets} the nearest is {best.candidate.name}: {_miss(best, breaks).text}"
-        )
+        some = [one for one in looked if _meets(one, meets) and breaks in _names(one)]
+        best = min(some, key=lambda one: (_miss(one, breaks).by, one.cost), default=None)
+        if best is not None:
+            near = (
+                f"of those that meet {meets} the nearest is {best.candidate.name}: {_miss(best, breaks).text}"
+            )
+            told.append((meets, breaks, _miss(best, breaks).path, near))
+    meets, breaks, path, near = told[-1]
+    if len(told) == 1:
+        return requirements.error(f"no candidate that meets {meets} meets {breaks}", path, near)
     message = f"{first} and {second} contradict each other: none of {len(looked):,} candidates meets both"
-    error = requirements.error(message, paths[1], told[1], key=True)
-    other = requirements.error(f"the other of the two: {second}", paths[0], told[0], key=True)
+    error = requirements.error(message, path, near, key=True)
+    other = requirements.error(f"the other of the two: {second}", told[0][2], told[0][3], key=True)
     error.others = (other,)
     return error
+
+
+def _meets(one: Looked, name: str) -> bool:
+    """Whether a candidate is known to meet a requirement: latencies are looked at only without misses."""
+    return name not in _names(one) and (name != "require.latency" or "zero_load_ns" in one.facts)
 
 
 @dataclass(frozen=True)
