@@ -192,6 +192,10 @@ def test_results_stand_beside_scenarios(tmp_path: Path) -> None:
     assert [point["settings"]["scenario"] for point in points] == ["own", "there, measured"]
     assert points[0]["rounds"] == points[1]["rounds"]
     assert (out / "report.html").is_file()
+    swept = calibrated(tmp_path / "swept", known)  # of several sizes no one verdict tells all
+    told = json.loads(command("compare", tmp_path / "own.json", swept, "--json").stdout)["verdicts"]
+    assert told["own"]
+    assert not told["swept"]
     wrong = command("compare", tmp_path / "own.json", tmp_path)
     assert wrong.exit_code == exits.MISTAKE
     assert "summary.json: cannot be read" in wrong.stderr

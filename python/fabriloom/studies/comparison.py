@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..compile import graph_of
@@ -11,10 +11,9 @@ from ..results import Provenance
 from ..scenario import scenario_of
 from ..scenario.schema import Scenario
 from ..topology import Graph
-from .curves import LOAD, LOADS, SCALE, Curve, load_of, varied
+from .curves import LOAD, LOADS, SCALE, Curve, load_of, varied, verdicts_of
 from .points import Advance, Point, run_points
 from .store import Out, Store
-from .verdict import of_curve
 
 NAME = "scenario"
 """Column of the table of points that names the scenario."""
@@ -61,11 +60,19 @@ class Comparison(Curve):
 
 
 def _verdict(name: str, scenario: Scenario, points: Sequence[Point]) -> str:
-    """Return the verdict of a scenario from its points over loads, or from its single run."""
-    own, path, base = [p for p in points if p.settings[NAME] == name], load_of(scenario), scenario.alone()
-    if len(own) > 1 and all(path in point.settings for point in own):
-        return of_curve(varied(base, {path: 1.0}), own, path)
-    return own[0].summary.get("verdict", "") if own else ""
+    """Return the verdict of a scenario from its points over loads or rates of events, or from its single run;
+    empty if its points differ in something else.
+    """
+    own = [
+        replace(point, settings={path: value for path, value in point.settings.items() if path != NAME})
+        for point in points
+        if point.settings[NAME] == name
+    ]
+    if len(own) < 2:
+        return own[0].summary.get("verdict", "") if own else ""
+    paths = list(dict.fromkeys(path for point in own for path in point.settings))
+    found = verdicts_of(scenario.alone(), own, load_of(scenario), paths)
+    return next(iter(found.values())) if len(found) == 1 else ""
 
 
 def variants(scenario: Scenario) -> dict[str, Scenario]:

@@ -286,11 +286,11 @@ def curve(
         finished, interrupted = refined(finished, raised, points, run)
         wanted = wanted if interrupted else len(finished)
     graph = None if any(path.startswith("topology.") for path in sweep) else graph_of(base)
-    verdicts = _verdicts(base, finished, raised, list(sweep))
+    verdicts = verdicts_of(base, finished, raised, list(sweep))
     return Curve(finished, list(sweep), Provenance.of(scenario), wanted, interrupted, graph, verdicts)
 
 
-def _verdicts(base: Scenario, points: list[Point], raised: str, varied_paths: list[str]) -> dict[str, str]:
+def verdicts_of(base: Scenario, points: list[Point], raised: str, varied_paths: list[str]) -> dict[str, str]:
     """Return a sentence for each line of the chart: for points that differ only in the load, or in the rate
     of a program's events.
     """
