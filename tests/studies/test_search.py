@@ -125,6 +125,18 @@ def test_a_trial_is_the_mean_of_its_replications() -> None:
     )
 
 
+def test_a_miss_within_the_noise_is_called_one() -> None:
+    changed = {"study.search.trials": 1, "study.replications": 3}
+    for part, by_chance in ((0.9999, True), (0.1, False)):
+        limits = {"latency_ns_mean": {"at_most": 1e9}}
+        first = study(small(**changed, **{"study.search.limits": limits}))
+        assert first.search is not None
+        limits["latency_ns_mean"]["at_most"] = (first.search.trials[0].values["latency_ns_mean"] or 0) * part
+        found = study(small(**changed, **{"study.search.limits": limits}))
+        assert found.search is not None
+        assert found.search.trials[0].why.endswith(", perhaps by chance") == by_chance
+
+
 def test_what_cannot_be_run_is_behind_all_others(tmp_path: Path) -> None:
     """Each end of both ranges is legal, the two together are not."""
     over = {"traffic.load": {"from": 0.1, "to": 0.8}, "traffic.arrivals.on_load": {"from": 0.2, "to": 0.9}}

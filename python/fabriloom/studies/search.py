@@ -16,6 +16,7 @@ from ..results.columns.studies import POINTS, REQUIREMENT_POINTS, TRIALS
 from ..results.ends import BAD
 from ..results.figures import figures
 from ..results.kinds import KINDS
+from ..results.statistics import mean_of_runs
 from ..scenario.schema import Scenario
 from ..scenario.sections.study import Search, Sought, amount, ends, quantity
 from ..units import nearest
@@ -324,13 +325,15 @@ def _standing(
     missing = [name for name, found in values.items() if found is None]
     if value is None or missing:
         return f"{missing[0]} could not be measured", (_STUCK, 0.0)
-    said, excess = _misses(search, values)
+    said, excess = _misses(search, values, [row for row in rows if row is not None])
     if said:
         return said, (_LATE, excess)
     return "", (_MET, value if search.minimise is not None else -value)
 
 
-def _misses(search: Search, values: Mapping[str, float | None]) -> tuple[str, float]:
+def _misses(
+    search: Search, values: Mapping[str, float | None], rows: Sequence[Mapping[str, Any]]
+) -> tuple[str, float]:
     """Return the limits that are not kept, and the sum of what is missing, each as a share of its limit."""
     said, excess = [], 0.0
     for name, limit in search.limits.items():
@@ -340,9 +343,17 @@ def _misses(search: Search, values: Mapping[str, float | None]) -> tuple[str, fl
             (limit.at_least, (limit.at_least or 0.0) - value, "at least"),
         ):
             if bound is not None and missing > 0:
-                said.append(f"{name} is {figures(value)}, {words} {figures(bound)} is allowed")
+                chance = ", perhaps by chance" if missing <= _half_width(name, rows) else ""
+                said.append(f"{name} is {figures(value)}, {words} {figures(bound)} is allowed{chance}")
                 excess += missing / (abs(bound) or 1.0)
     return "; ".join(said), excess
+
+
+def _half_width(name: str, rows: Sequence[Mapping[str, Any]]) -> float:
+    """Return the half-width of the 95 % interval of a mean over runs, or of a single run if it has one."""
+    if len(rows) > 1:
+        return mean_of_runs([float(row[name]) for row in rows])[1]
+    return float(rows[0].get(f"{name}_ci95") or 0.0)
 
 
 def rounds(plan: Plan, cells: Any, keep: Any) -> Iterator[list[int]]:
