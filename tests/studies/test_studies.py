@@ -453,6 +453,12 @@ def test_a_slow_cable_beside_a_fast_one_adds_its_rate(tmp_path: Path, choice: st
     assert accepted > 0.7 * 4 * share * link
     open_loop = scenario.with_settings({"traffic": {**traffic, "load": 0.1}})
     assert inspection.load_bound(open_loop) == pytest.approx(share, rel=0.01)
+    rated = scenario.with_settings({"traffic": {**traffic, "rate": "8 MB/s"}})
+    (told,) = [text for name, text in inspection.lines(inspection.inspect(rated)) if name == "too much for"][
+        :1
+    ]
+    assert told.startswith("s>z#1 by ")
+    assert ("if ways are shared evenly" in told) == (choice == "first")
 
 
 def test_less_flow_control_leaves_more_than_the_time_between_packets_takes() -> None:

@@ -142,14 +142,17 @@ def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         bound = shared_text("scale", " in these proportions", even, found["shared_scale_bound"])
         told.insert(0, ("throughput", f"{bound}: {found['full_first']} is full first"))
     if found["over"]:
-        told += [("too much for", _over_text(link)) for link in found["over"][:_PRINTED]]
+        most = found["shared_scale_bound"]
+        shared = most is None or most > found["scale_bound"] * CLOSE
+        evenly = ", if ways are shared evenly" if shared else ""
+        told += [("too much for", _over_text(link, evenly)) for link in found["over"][:_PRINTED]]
         more = found["over_count"] - _PRINTED
         told += [("", f"and {more} more")] if more > 0 else []
     return told
 
 
-def _over_text(link: dict[str, Any]) -> str:
-    text = f"{link['what']} by {in_percent(link['share'] - 1)}"
+def _over_text(link: dict[str, Any], evenly: str) -> str:
+    text = f"{link['what']} by {in_percent(link['share'] - 1)}{evenly}"
     if "asked_mbytes_per_s" not in link:
         return text
     asked, possible = (figures(link[f"{name}_mbytes_per_s"]) for name in ("asked", "possible"))
