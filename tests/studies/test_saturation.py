@@ -442,8 +442,13 @@ def test_check_counts_it_and_says_where_it_does_not() -> None:
     assert told["pairings"] == 20
     assert told["least_flow"] <= told["least_pairing"] <= told["mean_share"] <= told["greatest_pairing"] <= 1
     assert dict(inspection.lines(found))["effective bisection"].endswith("%")
-    ring = inspection.inspect(Scenario.from_dict({"topology": {"kind": "sci-ring", "terminals": 4}}), 5)
-    assert ring["effective_bisection"] is None
+    ring = {"topology": {"kind": "sci-ring", "terminals": 4}}
+    planes = {
+        "topology": {"kind": "clos", "terminals": 64, "replicate": 2},
+        "ports": {"choice": "round-robin"},
+    }
+    for other in (ring, planes):
+        assert inspection.inspect(Scenario.from_dict(other), 5)["effective_bisection"] is None
 
 
 def test_a_seed_of_tables_needs_random_ones() -> None:

@@ -297,7 +297,7 @@ CANDIDATES = table(
 PAIRINGS = table(
     "effective_bisection",
     "Effective bisection bandwidth",
-    "`effective_bisection` in the JSON of `fabriloom check --bisection N`: in each of N random pairings all pairs of terminals send to each other, and a flow gets one part of the link on its way that most flows use. No packet, buffer or blocking is in it. A slower link is a part of one. Null where tables do not say one way or one group (random intermediates), and for rings.",
+    "`effective_bisection` in the JSON of `fabriloom check --bisection N`: in each of N random pairings all pairs of terminals send to each other, and a flow gets one part of the link on its way that most flows use. No packet, buffer or blocking is in it. A slower link is a part of one. Null where tables do not say one way or one group (random intermediates), for terminals of several ports, and for rings.",
     {
         "pairings": "count | Random pairings.",
         "mean_share": "0…1 | Share of a link that a flow gets, the mean over flows and pairings.",

@@ -25,10 +25,10 @@ from .loads import speeds
 def counted(routes: LinkRoutes, pairings: int, seed: int) -> dict[str, Any] | None:
     """Return the mean share of a link that a flow gets, over random pairings of the terminals.
 
-    None if it cannot be counted: with random intermediates. A link of another rate counts as a part of one of
-    the technology, or as several.
+    None if it cannot be counted: with random intermediates, or if terminals have several ports. A link of
+    another rate counts as a part of one of the technology, or as several.
     """
-    if routes.via or routes.graph.terminals < 2:
+    if routes.via or routes.graph.several is not None or routes.graph.terminals < 2:
         return None
     means, least, speed = np.empty(pairings), np.empty(pairings), speeds(routes)
     for number in range(pairings):
@@ -92,7 +92,10 @@ def line(told: dict[str, Any]) -> tuple[str, str]:
     """Return the result as a line of text."""
     found = told["effective_bisection"]
     if found is None:
-        return "effective bisection", "not counted: it is for fixed tables of switches"
+        return (
+            "effective bisection",
+            "not counted: it is for fixed tables of switches, and terminals of one port",
+        )
     low, high = in_percent(found["least_pairing"]), in_percent(found["greatest_pairing"])
     said = (
         f"{in_percent(found['mean_share'])} of a link on average, over {found['pairings']:,} random pairings"
