@@ -70,7 +70,7 @@ def _alone(requirements: Requirements, looked: Sequence[Looked], name: str) -> S
 
 def _together(requirements: Requirements, looked: Sequence[Looked], first: str, second: str) -> ScenarioError:
     """Return two requirements and, for each, the nearest candidate among those that meet the other."""
-    told = list[tuple[str, str, tuple[str, ...], str]]()
+    told = list[tuple[str, str, tuple[str | int, ...], str]]()
     for meets, breaks in ((first, second), (second, first)):
         some = [one for one in looked if _meets(one, meets) and breaks in _names(one)]
         best = min(some, key=lambda one: (_miss(one, breaks).by, one.cost), default=None)
