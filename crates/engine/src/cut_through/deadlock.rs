@@ -4,8 +4,7 @@
 //! of its queue, for a lane that others hold or for places that others leave, or before a wire, for credit. Marking
 //! starts with what can move now; what remains unmarked never moves.
 
-use super::parts::Stay;
-use super::state::{Network, UNKNOWN};
+use super::state::Network;
 use crate::fabric::NONE;
 
 /// What can move: packets at the front of queues, by stay, and lanes.
@@ -110,8 +109,7 @@ impl Network {
 
     /// Returns how many of the characters that are not counted will leave an input buffer, as far as is known.
     fn leaves(&self, lane: u32) -> i64 {
-        let left = |stay: &Stay| self.left_by(stay, UNKNOWN / 4);
-        self.lanes[lane as usize].crossing.iter().map(|&stay| left(&self.stays[stay])).sum()
+        self.lanes[lane as usize].crossing.iter().map(|&stay| self.leave_yet(&self.stays[stay])).sum()
     }
 
     /// Follows the waits of what cannot move until one repeats; returns the links of the packets in the cycle.

@@ -77,6 +77,21 @@ impl Network {
         count.min((self.freed_by(stay.out.lane, time) + i64::from(output) - stay.out.number).max(0))
     }
 
+    /// Returns how many characters of a packet that holds an output leave the input buffer if nothing more starts.
+    #[inline(always)]
+    pub(super) fn leave_yet(&self, stay: &Stay) -> i64 {
+        let length = i64::from(stay.length);
+        if stay.left < UNKNOWN {
+            return length;
+        }
+        if stay.start == UNKNOWN {
+            return 0;
+        }
+        let out = &self.lanes[stay.out.lane as usize];
+        let output = i64::from(self.kind(out.link).output_buffer);
+        (out.started + output - stay.out.number).clamp(0, length)
+    }
+
     /// Returns when there is credit for a packet that starts next on a lane, as far as is known; 0 if it is there.
     #[inline(always)]
     pub(super) fn credit_at(&mut self, lane: u32, length: u32) -> Time {
@@ -169,26 +184,28 @@ impl Network {
         let at = &self.lanes[lane as usize];
         let kind = self.kind(at.link);
         // Where many packets have left whose credit is on a long cable, few of them were granted before enough have.
-        let (mut leaving, mut sum, mut last) = (Vec::<&Stay>::new(), 0, 0);
-        let mut known = None;
+        let (mut count, mut sum, mut last, mut known) = (0, 0, 0, None);
+        // What leaves if nothing more starts.
+        let mut all = 0;
         for stay in at.crossing.iter().map(|&stay| &self.stays[stay]) {
             if known.is_some_and(|end| stay.out.grant > end) {
                 break;
             }
-            leaving.push(stay);
+            count += 1;
             if known.is_none() && stay.left < UNKNOWN {
                 (sum, last) = (sum + i64::from(stay.length), last.max(stay.left));
                 known = (sum >= missing).then_some(last);
             }
+            all += self.leave_yet(stay);
         }
-        leaving.retain(|stay| known.is_none_or(|end| kind.arrival(stay.start) <= end));
-        let left = |time: Time| leaving.iter().map(|&stay| self.left_by(stay, time)).sum::<i64>();
+        if all < missing {
+            return UNKNOWN;
+        }
+        let leaving = at.crossing[..count].iter().map(|&stay| &self.stays[stay]);
+        let leaving = leaving.filter(|stay| known.is_none_or(|end| kind.arrival(stay.start) <= end));
+        let left = |time: Time| leaving.clone().map(|stay| self.left_by(stay, time)).sum::<i64>();
         if left(by) >= missing {
             return by;
-        }
-        // Far behind all that is known, and so that nothing overflows.
-        if known.is_none() && left(UNKNOWN / 4) < missing {
-            return UNKNOWN;
         }
         let (mut low, mut high, mut step) = (by, known.unwrap_or(by + 8), 8);
         while known.is_none() && left(high) < missing {

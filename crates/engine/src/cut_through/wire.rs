@@ -31,10 +31,8 @@ impl Network {
         let packet = self.packets.add(packet);
         let stay = self.stays.add(Stay::new(packet, characters, class + own));
         self.links[link as usize].dispatched = stay;
-        for lane in self.fabric.lanes_of(link) {
-            let time = self.credit_at(lane, characters);
-            self.wake(link, time);
-        }
+        // What it waits for, the wire looks up.
+        self.wake(link, self.now);
     }
 
     /// Schedules the wire of a link, now or later; at an unknown time something else will.

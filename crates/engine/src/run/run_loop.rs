@@ -83,10 +83,10 @@ pub struct Run {
 #[derive(Clone, Copy, Debug)]
 struct Next {
     time: Time,
-    /// The next tick with one of the network.
-    of_network: Option<Time>,
-    /// The next tick with one of programs, or of the sources beside them.
-    of_programs: Option<Time>,
+    /// The next tick with one of the network; `Time::MAX`: there is none.
+    of_network: Time,
+    /// The next tick with one of programs, or of the sources beside them; `Time::MAX`: there is none.
+    of_programs: Time,
 }
 
 /// What is checked periodically instead of at each event.
@@ -237,31 +237,27 @@ impl Run {
     #[inline]
     fn next<N: Network>(&self, network: &mut N) -> Option<Next> {
         let of_programs = self.next_of_programs();
-        let of_network = network.next();
-        let time = match (of_network, of_programs) {
-            (Some(one), Some(other)) => one.min(other),
-            // Codes and faults continue; programs end a run without them.
-            (Some(_), None) if self.programs.is_some() && network.is_idle() => return None,
-            (one, other) => one.or(other)?,
-        };
-        Some(Next { time, of_network, of_programs })
+        let of_network = network.next().unwrap_or(Time::MAX);
+        let time = of_network.min(of_programs);
+        // Codes and faults continue; programs end a run without them.
+        let is_over = of_programs == Time::MAX && self.programs.is_some() && network.is_idle();
+        (time < Time::MAX && !is_over).then_some(Next { time, of_network, of_programs })
     }
 
     /// Returns the last tick up to which only the network has something to do; programs have at the given one. Or the
     /// other way round.
     #[inline]
-    fn last_alone(&self, others: Option<Time>) -> Time {
+    fn last_alone(&self, others: Time) -> Time {
         let caught_up = self.caught_up.saturating_add(self.catch_up_ticks);
         let until = if self.options.drain { Time::MAX } else { self.options.until };
-        let others = others.map_or(Time::MAX, |time| time - 1);
-        caught_up.min(until).min(self.watch.next - 1).min(others)
+        caught_up.min(until).min(self.watch.next - 1).min(others - 1)
     }
 
     /// Handles all events of the next tick, then makes the network decide. Handles further ticks, about this many
     /// events, if they concern only the network.
     fn tick<N: Network>(&mut self, network: &mut N, next: &Next, events: u64) -> Result<(), RunError> {
         self.now = next.time;
-        let of_network = next.of_network == Some(self.now);
+        let of_network = next.of_network == self.now;
         if of_network {
             self.go_on(network, next, events)?;
         } else {
@@ -277,7 +273,7 @@ impl Run {
         if !self.news.codes.is_empty() {
             self.news.codes.drain(..).for_each(|code| self.codes.record(code));
         }
-        if self.programs.is_some() && (next.of_programs == Some(self.now) || self.news.is_for_programs()) {
+        if self.programs.is_some() && (next.of_programs == self.now || self.news.is_for_programs()) {
             let last =
                 if of_network || self.beside.is_some() { self.now } else { self.last_alone(next.of_network) };
             self.let_programs_go_on(network, last)?;
@@ -322,7 +318,7 @@ impl Run {
         let (last, mut now, mut count) = (self.last_alone(next.of_programs), next.time, 0);
         let has_programs = self.programs.is_some();
         let is_plain = self.ports.is_none() && self.ways.is_none() && !has_programs;
-        let ends_idle = has_programs && next.of_programs.is_none();
+        let ends_idle = has_programs && next.of_programs == Time::MAX;
         loop {
             let Happened { events: handled, mut is_quiet } = network.happen(now, &mut self.news);
             count += handled;

@@ -8,14 +8,11 @@ use crate::run::RunError;
 use crate::terminal::program::mark;
 
 impl Run {
-    /// Returns the next tick with an event of programs, or of the sources beside them.
+    /// Returns the next tick with an event of programs, or of the sources beside them; `Time::MAX`: there is none.
     #[inline]
-    pub(super) fn next_of_programs(&self) -> Option<Time> {
-        let next = self.programs.as_ref()?.next();
-        match &self.beside {
-            Some(beside) => next.into_iter().chain(beside.next()).min(),
-            None => next,
-        }
+    pub(super) fn next_of_programs(&self) -> Time {
+        let next = self.programs.as_ref().and_then(|programs| programs.next()).unwrap_or(Time::MAX);
+        self.beside.as_ref().and_then(|beside| beside.next()).map_or(next, |time| time.min(next))
     }
 
     /// Runs the programs of a tick instead of sources, and of later ones up to `last` while the network has no part. A
@@ -27,9 +24,7 @@ impl Run {
         last: Time,
     ) -> Result<(), RunError> {
         self.divide_requests(network)?;
-        if self.news.is_for_programs() {
-            self.tell_programs();
-        }
+        self.tell_programs();
         let Some(programs) = &mut self.programs else { return Ok(()) };
         let (beside, ports) = (&mut self.beside, &mut self.ports);
         loop {
@@ -39,9 +34,12 @@ impl Run {
                 Self::yields(beside, ports, port, more);
                 more
             });
+            if !programs.has_left_alone(handed) {
+                break;
+            }
             match programs.next() {
-                Some(next) if next <= last && programs.has_left_alone(handed) => self.now = next,
-                _ => break,
+                Some(next) if next <= last => self.now = next,
+                _ => return self.send_beside(network),
             }
             network.go_to(self.now);
         }
@@ -74,6 +72,7 @@ impl Run {
     }
 
     /// Reports the network's results to the programs.
+    #[inline(always)]
     fn tell_programs(&mut self) {
         let Some(programs) = &mut self.programs else { return };
         for &Delivery { source, target, mark, .. } in &self.news.deliveries {

@@ -6,6 +6,7 @@ use super::{NO, Programs};
 
 impl Programs {
     /// Hands a message over, or announces it if it is long; returns whether it does.
+    #[inline(always)]
     pub(super) fn offer(&mut self, message: u32) -> bool {
         if !self.is_announced(message) {
             self.hand_over(message);

@@ -170,12 +170,8 @@ fn barriers(f: &Fabric, program: Range<usize>) -> u64 {
 impl Programs {
     /// Runs the processes of a terminal as far as possible.
     pub(super) fn run(&mut self, terminal: u32) {
-        let host = &self.hosts[terminal as usize];
-        let (processes, is_graph) = (host.processes.clone(), host.order.is_some());
-        for process in processes {
-            if self.processes[process as usize].doing != Doing::Running {
-                continue;
-            }
+        let is_graph = self.hosts[terminal as usize].order.is_some();
+        for process in self.processes_of(terminal) {
             if is_graph {
                 self.run_in_order(process);
             } else {
@@ -347,6 +343,7 @@ impl Programs {
     }
 
     /// Wakes the process that has waited longest for a slot, if there is one now.
+    #[inline]
     pub(super) fn free_slot(&mut self, terminal: u32) {
         let host = &self.hosts[terminal as usize];
         if let Some(&first) = host.slots.front()

@@ -55,6 +55,7 @@ pub(super) type Taken = (u32, u32, u32);
 
 impl Programs {
     /// Handles a packet that has arrived at a terminal.
+    #[inline(always)]
     pub(super) fn come(&mut self, terminal: u32, packet: u32) {
         if self.flights.is_some() {
             return self.copy_arrived(terminal, packet);

@@ -186,7 +186,7 @@ impl Programs {
 
     /// Hands over packets while the link takes them.
     pub(super) fn send(&mut self, port: u32, send: &mut impl FnMut(u32, &Packet) -> bool) {
-        while self.interfaces[port as usize].open && self.may_send(port) {
+        while self.interfaces[port as usize].open {
             let Some(packet) = self.next_packet(port) else { return };
             self.packets += 1;
             self.awaited += u64::from(self.settings.by_transaction(packet.mark));
@@ -198,6 +198,7 @@ impl Programs {
         }
     }
 
+    #[inline(always)]
     fn next_packet(&mut self, port: u32) -> Option<Packet> {
         let dispatch = self.now;
         if let Some(number) = self.interfaces[port as usize].acks.pop_front() {
@@ -259,16 +260,16 @@ impl Programs {
         let one = &mut self.messages[message];
         one.acknowledged += 1;
         let Message { source: terminal, acknowledged, packets, read, .. } = *one;
-        let last = acknowledged == packets;
-        self.channels[number].on_way -= 1;
-        self.interface(number).on_way -= 1;
+        let channel = &mut self.channels[number];
+        channel.on_way -= 1;
+        self.interfaces[channel.source as usize].on_way -= 1;
         if self.settings.per_packet {
             self.part_acknowledged(number);
         }
-        if last && self.settings.check > 0 && !read {
+        if acknowledged == packets && self.settings.check > 0 && !read {
             self.hosts[terminal as usize].checks.push_back(message);
             self.schedule(terminal, timer::CHECK, self.settings.check);
-        } else if last {
+        } else if acknowledged == packets {
             self.sent(message, number);
         }
         self.list(number);
@@ -359,6 +360,7 @@ impl Programs {
     }
 
     /// Frees the slot of a message that is sent, and continues those that wait for that.
+    #[inline(always)]
     fn free_place(&mut self, source: u32, message: u32) {
         let host = &mut self.hosts[source as usize];
         host.unsent -= 1;

@@ -1,13 +1,16 @@
-//! Programs with several streams, as graphs and as lists, against a plain interpreter: it moves from tick to tick and
-//! looks at every operation in each. It shares nothing of the programs with the engine.
+//! Programs with several streams, as graphs and as lists, with announced messages and barriers, against a plain
+//! interpreter: it moves from tick to tick and looks at every operation in each. It shares nothing of the programs with
+//! the engine.
 
 use super::*;
 use crate::kernel::random::{Family, streams};
 
 /// The wait from a packet of a link to the next one.
 const LINK: Time = 10;
+/// Streams of a terminal.
+const STREAMS: u8 = 3;
 /// All that can happen has happened by then.
-const LAST_TICK: Time = 2_000;
+const LAST_TICK: Time = 3_000;
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Is {
@@ -15,6 +18,10 @@ enum Is {
     Early,
     /// A receive without its message.
     Posted,
+    /// A receive whose message is announced, or a send of a graph that is.
+    Called,
+    /// In a barrier.
+    Waiting,
     /// Can begin.
     Ready,
     /// A send that waits for a slot.
@@ -24,9 +31,35 @@ enum Is {
     Done,
 }
 
+/// A message, its announcement, or the answer to that.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Data,
+    Announcement,
+    Answer,
+}
+
+/// The only packet of one of these, with the operations of the message that send and receive it.
+#[derive(Clone, Copy, Debug)]
+struct Parcel {
+    kind: Kind,
+    source: u32,
+    target: u32,
+    tag: u32,
+    sender: usize,
+    receiver: Option<usize>,
+}
+
+impl Parcel {
+    fn to(&self) -> u32 {
+        if self.kind == Kind::Answer { self.source } else { self.target }
+    }
+}
+
 /// A terminal of the plain interpreter: its operations are those of the fabric.
 #[derive(Default)]
 struct Plain {
+    terminal: u32,
     rows: Vec<Row>,
     stream: Vec<u8>,
     /// Per operation what it waits for, and whether for the beginning only.
@@ -34,27 +67,29 @@ struct Plain {
     list: bool,
     is: Vec<Is>,
     begun: Vec<bool>,
+    /// Whether a message was announced.
+    announces: Vec<bool>,
     /// The beginnings and ends that the other operations know of.
     told: Vec<(usize, bool)>,
     /// When operations became ready, or receives were posted, counted.
     since: Vec<usize>,
     count: usize,
     slots: Vec<usize>,
-    inbox: Vec<(u32, u32)>,
-    /// Messages handed over: target and tag.
-    out: Vec<(u32, u32)>,
-    /// The same, in the order in which their only packets leave.
-    filled: Vec<(u32, u32)>,
+    inbox: Vec<Parcel>,
+    /// What is handed over.
+    out: Vec<Parcel>,
+    /// The same, in the order in which it leaves.
+    filled: Vec<Parcel>,
     unsent: u32,
     link_free: Time,
     ended: Option<Time>,
 }
 
-/// A packet: when it arrives, source, target, tag.
-type Flying = (Time, u32, u32, u32);
+/// A packet: when it arrives, source, target, and its tag or what it is.
+type Flying<What> = (Time, u32, u32, What);
 
-fn fits(row: &Row, (source, tag): (u32, u32)) -> bool {
-    (row.1 == ANY || row.1 == source) && (row.3 == ANY || row.3 == tag)
+fn fits(row: &Row, what: &Parcel) -> bool {
+    (row.1 == ANY || row.1 == what.source) && (row.3 == ANY || row.3 == what.tag)
 }
 
 impl Plain {
@@ -71,11 +106,29 @@ impl Plain {
         }
         self.begun[at] = true;
         self.stamp(at, Is::Posted);
-        if let Some(place) = self.inbox.iter().position(|&one| fits(&self.rows[at], one)) {
-            self.inbox.remove(place);
-            self.is[at] = Is::Ready;
+        if let Some(place) = self.inbox.iter().position(|one| fits(&self.rows[at], one)) {
+            let one = self.inbox.remove(place);
+            self.take(at, one);
         }
         true
+    }
+
+    /// Lets a receive have a message, which comes first if it is announced.
+    fn take(&mut self, at: usize, what: Parcel) {
+        if what.kind == Kind::Data {
+            return self.stamp(at, Is::Ready);
+        }
+        self.is[at] = Is::Called;
+        self.out.push(Parcel { kind: Kind::Answer, receiver: Some(at), ..what });
+    }
+
+    /// Hands a message over, or its announcement.
+    fn hand_over(&mut self, at: usize, f: &Fabric) {
+        let (_, target, bytes, tag, _) = self.rows[at];
+        let announced = f.message_eager_bytes > 0 && bytes > f.message_eager_bytes;
+        let kind = if announced { Kind::Announcement } else { Kind::Data };
+        self.announces[at] = announced;
+        self.out.push(Parcel { kind, source: self.terminal, target, tag, sender: at, receiver: None });
     }
 
     /// Makes operations of a graph ready, those that `cause` released before those that these release.
@@ -98,27 +151,60 @@ impl Plain {
     /// Fills packets: the targets take turns.
     fn fill(&mut self) {
         let mut turns: Vec<u32> = Vec::new();
-        for &(target, _) in &self.out {
-            if !turns.contains(&target) {
-                turns.push(target);
+        for one in &self.out {
+            if !turns.contains(&one.to()) {
+                turns.push(one.to());
             }
         }
         while !self.out.is_empty() {
             for target in &turns {
-                if let Some(place) = self.out.iter().position(|one| one.0 == *target) {
+                if let Some(place) = self.out.iter().position(|one| one.to() == *target) {
                     self.filled.push(self.out.remove(place));
                 }
             }
         }
     }
 
-    fn arrive(&mut self, message: (u32, u32)) {
-        let posted = (0..self.rows.len()).filter(|&at| self.is[at] == Is::Posted);
-        let first = posted.filter(|&at| fits(&self.rows[at], message)).min_by_key(|&at| self.since[at]);
-        match first {
-            Some(at) => self.stamp(at, Is::Ready),
-            None => self.inbox.push(message),
+    fn arrive(&mut self, what: Parcel) {
+        if what.kind == Kind::Answer {
+            return self.out.push(Parcel { kind: Kind::Data, ..what });
         }
+        if let Some(at) = what.receiver {
+            if at < self.rows.len() {
+                self.stamp(at, Is::Ready);
+            }
+            return;
+        }
+        if self.ended.is_some() || self.rows.iter().all(|row| row.0 != operation::RECEIVE) {
+            return self.discard(what);
+        }
+        let posted = (0..self.rows.len()).filter(|&at| self.is[at] == Is::Posted);
+        let first = posted.filter(|&at| fits(&self.rows[at], &what)).min_by_key(|&at| self.since[at]);
+        match first {
+            Some(at) => self.take(at, what),
+            None => self.inbox.push(what),
+        }
+    }
+
+    /// Lets a message come for which there is no receive.
+    fn discard(&mut self, what: Parcel) {
+        if what.kind == Kind::Announcement {
+            self.out.push(Parcel { kind: Kind::Answer, receiver: Some(usize::MAX), ..what });
+        }
+    }
+
+    /// Ends the program when all of it is done.
+    fn end(&mut self, now: Time) {
+        if self.ended.is_none() && self.is.iter().all(|&is| is == Is::Done) {
+            self.ended = Some(now);
+            std::mem::take(&mut self.inbox).into_iter().for_each(|one| self.discard(one));
+        }
+    }
+
+    /// Whether a stream has a barrier before it, or is in one.
+    fn has_barrier(&self, stream: u8) -> bool {
+        let is_open = |at: usize| self.stream[at] == stream && self.is[at] != Is::Done;
+        (0..self.rows.len()).any(|at| is_open(at) && self.rows[at].0 == operation::BARRIER)
     }
 
     /// Does what a stream can do in this tick; returns whether that was something.
@@ -127,6 +213,10 @@ impl Plain {
         if let Some(&at) = mine.iter().find(|&&at| matches!(self.is[at], Is::Busy(_))) {
             if self.is[at] != Is::Busy(now) {
                 return false;
+            }
+            if self.announces[at] && !self.list {
+                self.is[at] = Is::Called;
+                return true;
             }
             self.is[at] = Is::Done;
             self.release(Some((at, false)));
@@ -160,56 +250,86 @@ impl Plain {
                 f.message_send_ticks
             }
             operation::RECEIVE => f.message_receive_ticks,
+            operation::BARRIER => {
+                self.is[at] = Is::Waiting;
+                return true;
+            }
             _ => row.4,
         };
         self.is[at] = Is::Busy(now + takes as Time);
         if row.0 == operation::SEND && takes == 0 {
-            self.out.push((row.1, row.3));
+            self.hand_over(at, f);
         }
         true
+    }
+
+    /// Sends the next packet if there is one and the link is free; returns it.
+    fn send(&mut self, now: Time) -> Option<Parcel> {
+        if self.filled.is_empty() || self.link_free > now {
+            return None;
+        }
+        let one = self.filled.remove(0);
+        self.link_free = now + LINK;
+        if one.kind == Kind::Data {
+            self.unsent -= 1;
+            if self.is[one.sender] == Is::Called {
+                self.is[one.sender] = Is::Done;
+                self.release(Some((one.sender, false)));
+            }
+        }
+        Some(one)
+    }
+}
+
+/// Ends a barrier that every stream with a barrier left has reached. The last one goes on at once, the others when it is
+/// their turn again.
+fn end_barrier(all: &mut [Plain]) {
+    let waits = |one: &Plain, stream| {
+        (0..one.rows.len()).any(|at| one.stream[at] == stream && one.is[at] == Is::Waiting)
+    };
+    let mut open = all.iter().flat_map(|one| (0..STREAMS).map(move |stream| (one, stream)));
+    if open.all(|(one, stream)| !one.has_barrier(stream) || waits(one, stream)) {
+        let waiting = all.iter_mut().flat_map(|one| &mut one.is).filter(|is| **is == Is::Waiting);
+        waiting.for_each(|is| *is = Is::Done);
     }
 }
 
 /// Runs the programs of a fabric; returns when each has ended, and all arrivals.
-fn plain(f: &Fabric) -> (Vec<Option<Time>>, Vec<Flying>) {
+fn plain(f: &Fabric) -> (Vec<Option<Time>>, Vec<Flying<u32>>) {
     let mut all: Vec<Plain> = (0..f.terminals as usize).map(|at| terminal(f, at)).collect();
-    let (mut flying, mut arrived): (Vec<Flying>, Vec<Flying>) = (Vec::new(), Vec::new());
+    let (mut flying, mut arrived) = (Vec::new(), Vec::new());
     all.iter_mut().for_each(|one| one.release(None));
     for now in 0..LAST_TICK {
-        deliver(&mut flying, now, |one| {
-            arrived.push(one);
-            all[one.2 as usize].arrive((one.1, one.3));
+        deliver(&mut flying, now, |(time, source, target, what): Flying<Parcel>| {
+            let tag = if what.kind == Kind::Data { what.tag } else { NO };
+            arrived.push((time, source, target, tag));
+            all[target as usize].arrive(what);
         });
         // What the host has spent its time on is handed over, stream after stream.
         for one in &mut all {
             for at in by_stream(one) {
                 if one.is[at] == Is::Busy(now) && one.rows[at].0 == operation::SEND {
-                    one.out.push((one.rows[at].1, one.rows[at].3));
+                    one.hand_over(at, f);
                 }
             }
         }
         while (0..all.len()).any(|at| {
-            let one = &mut all[at];
-            let last = one.stream.iter().max().copied().unwrap_or(0);
             let mut some = false;
-            for stream in 0..=last {
-                while one.go_on(stream, now, f) {
+            for stream in 0..STREAMS {
+                while all[at].go_on(stream, now, f) {
                     some = true;
+                    end_barrier(&mut all);
                 }
             }
+            let one = &mut all[at];
+            one.end(now);
             one.fill();
-            if !one.filled.is_empty() && one.link_free <= now {
-                let (target, tag) = one.filled.remove(0);
-                flying.push((now + WAY, at as u32, target, tag));
-                (one.link_free, one.unsent, some) = (now + LINK, one.unsent - 1, true);
+            if let Some(what) = one.send(now) {
+                flying.push((now + WAY, at as u32, what.to(), what));
+                some = true;
             }
             some
         }) {}
-        for one in &mut all {
-            if one.ended.is_none() && one.is.iter().all(|&is| is == Is::Done) {
-                one.ended = Some(now);
-            }
-        }
     }
     (all.iter().map(|one| one.ended).collect(), arrived)
 }
@@ -221,7 +341,7 @@ fn by_stream(one: &Plain) -> Vec<usize> {
 }
 
 /// Delivers what arrives now: to each terminal one packet a tick, from the source with the lowest number.
-fn deliver(flying: &mut Vec<Flying>, now: Time, mut to: impl FnMut(Flying)) {
+fn deliver<What: Copy>(flying: &mut Vec<Flying<What>>, now: Time, mut to: impl FnMut(Flying<What>)) {
     flying.sort_by_key(|&(_, source, target, _)| (target, source));
     let mut last = None;
     flying.retain_mut(|one| {
@@ -249,6 +369,8 @@ fn terminal(f: &Fabric, at: usize) -> Plain {
         _ => vec![(row - rows.start, false)],
     };
     Plain {
+        terminal: at as u32,
+        announces: vec![false; rows.len()],
         rows: rows
             .clone()
             .map(|row| (f.op_kind[row], f.op_peer[row], f.op_bytes[row], f.op_tag[row], f.op_ticks[row]))
@@ -264,9 +386,9 @@ fn terminal(f: &Fabric, at: usize) -> Plain {
 }
 
 /// Runs the engine on the same network.
-fn engine(f: &Fabric) -> (Vec<Option<Time>>, Vec<Flying>) {
+fn engine(f: &Fabric) -> (Vec<Option<Time>>, Vec<Flying<u32>>) {
     let mut programs = Programs::new(f, usize::MAX);
-    let (mut flying, mut arrived): (Vec<Flying>, Vec<Flying>) = (Vec::new(), Vec::new());
+    let (mut flying, mut arrived) = (Vec::new(), Vec::new());
     let mut free = vec![0; f.terminals as usize];
     for now in 0..LAST_TICK {
         deliver(&mut flying, now, |one| {
@@ -304,6 +426,11 @@ fn random(seed: u64) -> Fabric {
         programs[at].push((draw(2) as u8, wait(ticks)));
     }
     if !graph {
+        for _ in 0..draw(1) * draw(6) {
+            let at = draw(terminals - 1) as usize;
+            let place = draw(programs[at].len() as u32) as usize;
+            programs[at].insert(place, (draw(2) as u8, BARRIER));
+        }
         programs.iter_mut().for_each(|rows| rows.sort_by_key(|one| one.0));
     }
     let rows: Vec<Vec<Row>> = programs.iter().map(|rows| rows.iter().map(|one| one.1).collect()).collect();
@@ -312,6 +439,7 @@ fn random(seed: u64) -> Fabric {
     f.message_send_ticks = [0, 5, 40][draw(2) as usize];
     f.message_receive_ticks = [0, 5, 40][draw(2) as usize];
     f.message_messages_at_once = draw(3);
+    (f.message_eager_bytes, f.message_announcement_bytes) = ([0, 0, 5][draw(2) as usize], 4);
     if graph {
         f.op_needs_start.push(0);
         for rows in &programs {
@@ -330,14 +458,19 @@ fn random(seed: u64) -> Fabric {
 
 #[test]
 fn streams_do_what_a_plain_interpreter_does() {
-    let (mut ended, mut stuck, mut arrived) = (0, 0, 0);
+    let (mut ended, mut stuck, mut arrived, mut announced, mut barriers) = (0, 0, 0, 0, 0);
     for seed in 0..120 {
         let f = random(seed);
         let found = engine(&f);
         assert_eq!(found, plain(&f), "seed {seed}: {:?}", (&f.op_stream, &f.op_kind, &f.op_peer));
         arrived += found.1.len();
+        announced += found.1.iter().filter(|one| one.3 == NO).count();
         let of = |is: bool| found.0.iter().filter(|one| one.is_some() == is).count();
         (ended, stuck) = (ended + of(true), stuck + of(false));
+        let over = (0..found.0.len()).filter(|&at| found.0[at].is_some());
+        let rows = over.flat_map(|at| f.program_start[at] as usize..f.program_start[at + 1] as usize);
+        barriers += rows.filter(|&row| f.op_kind[row] == operation::BARRIER).count();
     }
     assert!(ended > 60 && stuck > 20 && arrived > 600, "{ended}, {stuck}, {arrived}");
+    assert!(announced > 100 && barriers > 20, "{announced}, {barriers}");
 }
