@@ -168,7 +168,7 @@ dist: $(VENV)/run.stamp
 	@set -e; unpacked=$$(mktemp -d); trap 'rm -rf "$$unpacked"' EXIT; \
 	tar -xzf dist/fabriloom-*.tar.gz --strip-components 1 -C "$$unpacked"; cd "$$unpacked"; \
 	export RUSTFLAGS="--remap-path-prefix=$${CARGO_HOME:-$$HOME/.cargo}=cargo"; \
-	$(CURDIR)/$(PY) -m maturin build --release --locked --quiet --out $(CURDIR)/dist
+	$(CURDIR)/$(PY) -m maturin build --release --locked --quiet $(WHEEL) --out $(CURDIR)/dist
 	$(PY) -m pip wheel --quiet --no-deps --no-build-isolation --wheel-dir dist ./papers
 	$(PY) docs/site/supply.py dist/fabriloom.cdx.json
 	@cd dist && sha256sum *
