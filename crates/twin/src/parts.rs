@@ -47,6 +47,8 @@ pub struct Worm {
     pub has_via: bool,
     /// The final header has not been deleted yet.
     pub has_header: bool,
+    /// The routing table when it began to arrive where its head is, if packets wait by output.
+    pub table: u32,
     /// Its first character has arrived at the destination.
     pub has_come: bool,
     /// Payload characters received at the destination.

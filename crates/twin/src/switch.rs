@@ -38,7 +38,9 @@ impl Twin<'_> {
     /// replaced table has no route.
     pub(crate) fn routed(&self, lane: u32, packet: usize) -> Option<(u32, bool)> {
         let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
-        let entry = self.fabric.entry(self.table, switch as u32, class);
+        // A queue of its output has been chosen by then.
+        let table = if self.fabric.output_queues != 0 { self.worms[packet].table } else { self.table };
+        let entry = self.fabric.entry(table, switch as u32, class);
         assert!(entry != NONE || self.fabric.has_tables(), "switch {switch} has no route for class {class}");
         let worm = &self.worms[packet];
         let entry = self.fabric.drawn(entry, switch as u32, class, (worm.source, worm.packet.dispatch));
@@ -69,6 +71,9 @@ impl Twin<'_> {
             packets.back_mut().expect("its packet").1.push_back(character);
             return self.look_at_header(Place { lane, queue });
         }
+        if state.entering.is_empty() {
+            self.worms[character.packet].table = self.table;
+        }
         state.entering.push_back(character);
         let (header, _) = self.front_header(character.packet);
         let is_there = self.lanes[lane as usize].entering.len() >= header.max(1) as usize;
@@ -76,8 +81,7 @@ impl Twin<'_> {
             return;
         }
         let by_group = self.fabric.output_queues != 0;
-        let queue =
-            if by_group { self.routed(lane, character.packet).expect("no table is replaced").0 } else { 0 };
+        let queue = if by_group { self.routed(lane, character.packet).map_or(NONE, |to| to.0) } else { 0 };
         let state = &mut self.lanes[lane as usize];
         state.receiving = (character.kind != Kind::End).then_some(queue);
         let characters = std::mem::take(&mut state.entering);

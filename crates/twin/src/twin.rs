@@ -310,6 +310,7 @@ impl<'a> Twin<'a> {
             address,
             has_via,
             has_header: true,
+            table: 0,
             has_come: false,
             received: 0,
             delivered: false,

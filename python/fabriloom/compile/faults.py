@@ -155,7 +155,6 @@ def _columns(found: list[Outage]) -> Arrays:
 
 # Routing tables that are replaced after faults: the times, the tables and their columns.
 
-_FIFO = 'write input_queues = "fifo" in [technology]'
 MOST_REPLACED = 1000
 """A run cannot replace tables more often than this."""
 _ANY = frozenset([-1])
@@ -169,9 +168,6 @@ def table_columns(scenario: Scenario, routes: LinkRoutes, columns: Arrays, tick_
     after = getattr(scenario.routing, "after_fault", None)
     if after is None or not scenario.fault:
         return {}
-    if routes.technology.input_queues == "per-output":
-        message = "tables are not replaced after a fault with a queue per output"
-        raise scenario.error(message, ("routing", "after_fault"), _FIFO, key=True)
     moments = _moments(scenario, after, routes, columns, tick_ps)
     if len(moments) > MOST_REPLACED:
         message = f"tables would be replaced {len(moments):,} times, more than {MOST_REPLACED:,}"

@@ -307,7 +307,7 @@ with_programs! {
         fault_kind: u8,
         /// Per fault (or empty): after a [`fault_kind::RATE`], ticks of all characters of its link.
         fault_character_ticks: u32,
-        /// Per replacement of the routing tables, in ascending order: its tick. Not with `output_queues`.
+        /// Per replacement of the routing tables, in ascending order: its tick.
         table_ticks: u64,
         /// Per replacement: 0 for `route`, otherwise the number of the table in `table_route`, from 1.
         table_number: u32,

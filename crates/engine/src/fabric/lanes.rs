@@ -100,7 +100,7 @@ impl Fabric {
     }
 
     /// Returns the number of queues that are made for input buffers before a run: one for each lane, or one for each lane
-    /// and output. Where packets are computed as one, they are made when they are first used.
+    /// and output, and for packets without a route if tables are replaced. Where packets are computed as one, they are made when they are first used.
     pub fn queues(&self) -> u64 {
         let lanes = u64::from(self.lanes);
         if self.output_queues == 0 {
@@ -111,7 +111,8 @@ impl Fabric {
         }
         let mut groups = vec![0; self.switches as usize];
         self.group_switch.iter().for_each(|&switch| groups[switch as usize] += 1);
-        let of_link = |&target: &u32| groups.get(target as usize).copied().unwrap_or(0);
+        let more = u64::from(self.has_tables());
+        let of_link = |&target: &u32| groups.get(target as usize).map_or(0, |groups| groups + more);
         self.link_target.iter().map(of_link).sum::<u64>() * lanes
     }
 

@@ -21,7 +21,9 @@ impl Network {
             // A truncated header has no route.
             return self.spill(queue);
         }
-        let entry = self.entry(self.faults.table, switch, class, packet);
+        let by_output = self.fabric.output_queues == 1;
+        let table = if by_output { self.packets[packet].table } else { self.faults.table };
+        let entry = self.entry(table, switch, class, packet);
         if entry == NONE && self.fabric.has_tables() {
             return self.discard(queue);
         }

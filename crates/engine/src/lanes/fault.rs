@@ -108,6 +108,11 @@ impl Faults {
         event.into_iter().chain(self.tables.last().map(|table| table.0)).min()
     }
 
+    /// Returns the table of a tick that is not past.
+    pub fn table_at(&self, time: Time) -> u32 {
+        self.tables.iter().find(|table| table.0 <= time).map_or(self.table, |table| table.1)
+    }
+
     pub fn clear_counts(&mut self) {
         self.losses.fill(Losses::default());
     }
@@ -274,7 +279,7 @@ impl Network {
     }
 
     /// Returns the queues of a lane.
-    fn queues_of(&self, lane: u32) -> std::ops::Range<u32> {
+    pub(super) fn queues_of(&self, lane: u32) -> std::ops::Range<u32> {
         let first = |lane: usize| self.lanes.get(lane).map_or(self.queues.len() as u32, |at| at.first_queue);
         first(lane as usize)..first(lane as usize + 1)
     }

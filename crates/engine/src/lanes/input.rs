@@ -11,7 +11,7 @@ impl Network {
     /// request then.
     pub(super) fn receive(&mut self, lane: u32, sent: &Outgoing, arrives: Time) {
         if sent.sent == 1 {
-            let queue = self.queue_for(lane, sent.packet);
+            let queue = self.queue_for(lane, sent.packet, arrives);
             self.lanes[lane as usize].receiving = queue;
             let incoming = Incoming { packet: sent.packet, left: sent.length, readable: UNKNOWN };
             self.queues[queue as usize].packets.push(incoming);
@@ -50,14 +50,18 @@ impl Network {
         }
     }
 
-    /// Returns the queue of a packet that arrives on a lane.
-    fn queue_for(&mut self, lane: u32, packet: u32) -> u32 {
+    /// Returns the queue of a packet that begins to arrive on a lane at a given time.
+    fn queue_for(&mut self, lane: u32, packet: u32, arrives: Time) -> u32 {
         let first = self.lanes[lane as usize].first_queue;
         if self.fabric.output_queues == 0 {
             return first;
         }
+        let table = self.faults.table_at(arrives);
+        self.packets[packet].table = table;
         let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
-        match self.entry(0, switch, class, packet) {
+        match self.entry(table, switch, class, packet) {
+            // There packets wait to be discarded.
+            NONE if self.fabric.has_tables() => self.queues_of(lane).end - 1,
             NONE => {
                 self.no_route = Some((switch, class));
                 first

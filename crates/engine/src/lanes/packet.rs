@@ -38,6 +38,8 @@ pub struct Packet {
     /// Its intermediate switch, or [`NONE`].
     pub(super) via: u32,
     pub(super) header: Header,
+    /// The routing table when it began to arrive where its head is, if packets wait by output.
+    pub(super) table: u32,
     /// Address characters before this header.
     pub(super) address: u32,
     /// The link on which a character of it was wrong first, if its terminal will find that; or [`NONE`].

@@ -307,7 +307,8 @@ pub(super) fn groups(fabric: &Fabric) -> (Vec<Group>, Vec<u32>) {
     (groups.collect(), most)
 }
 
-/// Returns all lanes and their queues: one per lane, or one per group of the switch.
+/// Returns all lanes and their queues: one per lane, or one per group of the switch and, if tables are replaced, one for
+/// packets that these have no route for.
 pub(super) fn lanes(fabric: &Fabric, groups: &[u32]) -> (Vec<Lane>, Vec<Queue>) {
     let mut queues = Vec::new();
     let lanes = (0..fabric.all_lanes() as u32).map(|lane| {
@@ -316,7 +317,9 @@ pub(super) fn lanes(fabric: &Fabric, groups: &[u32]) -> (Vec<Lane>, Vec<Queue>) 
         let promised = fabric.link_input_buffer[link as usize] / quantum * quantum;
         let first_queue = queues.len() as u32;
         let of_switch = groups.get(fabric.link_target[link as usize] as usize).copied();
-        let count = if fabric.output_queues == 1 { of_switch.unwrap_or(0) } else { 1 };
+        let without_route = u32::from(fabric.has_tables());
+        let by_output = fabric.output_queues == 1;
+        let count = if by_output { of_switch.map_or(0, |count| count + without_route) } else { 1 };
         queues.extend((0..count).map(|_| Queue::new(lane, link)));
         Lane {
             link,

@@ -33,6 +33,7 @@ impl Network {
             number,
             via,
             header,
+            table: 0,
             address,
             wrong_on: NONE,
             wrong_at: 0,

@@ -144,9 +144,9 @@ impl Network {
             let to = &self.links[at as usize];
             parts.push((at, to.wire.horizon()));
             let Some(from) = self.links.get(to.output.holder() as usize) else { return Some(limit) };
-            if ahead(from.wire.known(), to.output.end()) >= 0 {
-                let supply =
-                    Supply { line: from.wire.starts(), shift: to.output.shift(), way: to.output.way() };
+            let line = self.passing(to.output.holder());
+            if ahead(line.known(), to.output.end()) >= 0 {
+                let supply = Supply { line, shift: to.output.shift(), way: to.output.way() };
                 let rest = (to.output.granted() - to.wire.known()).0;
                 let may = limit + 1 == parts.len() || supply.in_time(self.kind(to), to.wire.free(), rest);
                 return may.then_some(limit);
@@ -236,7 +236,7 @@ impl Network {
         let known = at.wire.known();
         let mut run = Run { count: (end - known).0, step: kind.character, time: at.wire.free() };
         if by_supply {
-            let line = self.links[at.output.holder() as usize].wire.starts();
+            let line = self.passing(at.output.holder());
             let number = known + at.output.shift();
             if ahead(line.known(), number) <= 0 {
                 return None;

@@ -147,6 +147,21 @@ fn replaced_tables_agree() {
     assert!(agreed.delivered > 30 * agreed.runs && agreed.discarded > 3 * agreed.runs, "{agreed:?}");
 }
 
+/// A packet keeps the queue into which it was sorted when it came.
+#[test]
+fn replaced_tables_with_queues_per_output_agree() {
+    let mut agreed = Agreed::default();
+    for seed in seeds("replaced tables with queues per output", 0..160) {
+        let fabric = with_lanes(&random_fabric(seed), seed);
+        if fabric.output_queues == 1 {
+            let until = time_for(&fabric, 15);
+            let fabric = if seed % 3 == 0 { fabric } else { with_faults(&fabric, seed, until) };
+            agreed.compare(seed, &with_tables(&fabric, seed, until), until);
+        }
+    }
+    assert!(agreed.delivered > 10 * agreed.runs && agreed.discarded > agreed.runs, "{agreed:?}");
+}
+
 #[test]
 fn lanes_with_faults_agree() {
     let mut agreed = Agreed::default();

@@ -142,9 +142,10 @@ fn networks_of_many_paces_with_horizons() {
 
 #[test]
 fn small_networks_with_faults() {
-    for seed in seeds("small networks with faults", 0..80) {
+    // In that one a packet streams that has left a stepwise switch before.
+    for seed in seeds("small networks with faults", 0..80).chain([3157]) {
         let fabric = random_fabric(seed);
-        let fabric = if seed % 4 == 0 { with_lanes(&fabric, seed) } else { fabric };
+        let fabric = if seed % 2 == 0 { with_lanes(&fabric, seed) } else { fabric };
         let until = time_for(&fabric, packets(seed));
         let fabric = with_faults(&fabric, seed, until);
         let fabric = if seed % 3 == 1 { with_tables(&fabric, seed, until) } else { fabric };

@@ -45,8 +45,8 @@ pub fn check(f: &Fabric) -> Checked {
 
 /// Refuses replacements of tables that are out of order or do not exist.
 fn tables(f: &Fabric) -> Checked {
-    if f.has_tables() && (f.output_queues == 1 || f.has_distributions()) {
-        return fail("table_ticks", 0, f.table_ticks[0], "nothing with output_queues or distributions");
+    if f.has_tables() && f.has_distributions() {
+        return fail("table_ticks", 0, f.table_ticks[0], "nothing with distributions");
     }
     if let Some(row) = f.table_ticks.windows(2).position(|pair| pair[0] >= pair[1]) {
         return fail("table_ticks", row + 1, f.table_ticks[row + 1], "later than the row before");

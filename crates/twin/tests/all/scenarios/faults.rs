@@ -206,9 +206,6 @@ pub fn with_watchdogs(fabric: &Fabric, seed: u64) -> Fabric {
 pub fn with_tables(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x7_ab1e);
     let mut f = fabric.clone();
-    if f.output_queues == 1 {
-        return f;
-    }
     let span = u32::try_from(until).expect("a short run");
     let tables = draw.pick(&[1, 1, 2, 3]);
     for _ in 0..tables {
