@@ -140,7 +140,8 @@ def test_the_host_is_the_bound_on_a_ring(preset: str) -> None:
 def test_a_short_message_on_a_ring_is_a_short_packet() -> None:
     """16 B of payload take 20 symbols of 4 ns with the idle ones after them, and 80 B are 64 and 16."""
     ring, protocol = {"kind": "sci-ring", "terminals": 4}, {"preset": "raw", "transaction": "dmove"}
-    sections = {"topology": ring, "technology": {"preset": "sci-lc2"}, "protocol": protocol}
+    technology = {"preset": "sci-lc2", "in_flight": 64, "requests_out": 64}
+    sections = {"topology": ring, "technology": technology, "protocol": protocol}
     for size, symbols in ((8, 20), (64, 44), (80, 20 + 44)):
         program = {"kind": "fixed-pairs", "sources": [0], "targets": [1], "size": f"{size} B", "rounds": 500}
         found = inspect(scenario(program, **sections))

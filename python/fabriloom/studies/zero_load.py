@@ -95,6 +95,27 @@ def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:
     return {name: arrays[name][:0] if isinstance(arrays[name], np.ndarray) else 0 for name in names}
 
 
+def of_lists(
+    arrays: dict[str, Any], count: np.ndarray, target: np.ndarray, length: np.ndarray, wait: np.ndarray
+) -> dict[str, Any]:
+    """Return the arrays with lists of packets instead of all that terminals send.
+
+    ``count``: packets per terminal; ``wait``: ticks before each packet.
+    """
+    return {
+        **arrays,
+        "source_arrival": np.where(count > 0, ARRIVAL.LIST, ARRIVAL.SILENT).astype(np.uint8),
+        "source_length": np.full(len(count), LENGTH.FIXED, np.uint8),
+        "list_start": np.concatenate(([0], np.cumsum(count))).astype(np.uint32),
+        "list_target": target.astype(np.uint32),
+        "list_length": length.astype(np.uint32),
+        "list_at_grains": np.zeros(0, np.uint64),
+        "list_wait_ticks": wait.astype(np.uint64),
+        "list_repeat": np.zeros(len(count), np.uint8),
+        **_without_programs(arrays),
+    }
+
+
 def _pairs(kind: Any, length_bytes: int) -> Packets:
     source, target = kind.pairs(SOURCES, TARGETS)
     return source, target, np.full(len(source), length_bytes)
@@ -156,23 +177,21 @@ def _run(
     wait = np.insert(np.full(len(source), apart), begin, apart * turn * np.arange(1, len(senders) + 1))
     per_terminal = np.zeros(terminals, np.int64)
     per_terminal[senders] = pairs + 1
+    first = _first_bytes(arrays)
     changed = {
-        **arrays,
-        "source_arrival": np.where(per_terminal > 0, ARRIVAL.LIST, ARRIVAL.SILENT).astype(np.uint8),
-        "source_length": np.full(terminals, LENGTH.FIXED, np.uint8),
-        "list_start": np.concatenate(([0], np.cumsum(per_terminal))).astype(np.uint32),
-        "list_target": np.insert(target, begin, target[begin]).astype(np.uint32),
-        "list_length": np.insert(length, begin, _first_bytes(arrays)).astype(np.uint32),
-        "list_at_grains": np.zeros(0, np.uint64),
-        "list_wait_ticks": wait.astype(np.uint64),
-        "list_repeat": np.zeros(terminals, np.uint8),
+        **of_lists(
+            arrays,
+            per_terminal,
+            np.insert(target, begin, target[begin]),
+            np.insert(length, begin, first),
+            wait,
+        ),
         # No packet meets another: what depends on queues is each port in turn, as the packets of a pair need.
         "terminal_choice": np.where(
             np.isin(arrays["terminal_choice"], queues),
             number("port_choice", "round-robin"),
             arrays["terminal_choice"],
         ).astype(np.uint8),
-        **_without_programs(arrays),
     }
     until = apart * turn * (len(senders) + 1)
     most = int(np.diff(arrays["distribution_start"]).max(initial=1))
