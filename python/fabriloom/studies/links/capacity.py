@@ -8,6 +8,7 @@ time between two packets.
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from typing import Any
@@ -34,6 +35,8 @@ _PACKETS, _CHARS = (24, 2400), 100_000
 passed over."""
 _MOST_CHARS = 4096
 """Longer packets are tried with this many: what is between two of them does not count."""
+_MOST_BYTES = 4096
+"""Of longer packets what is between two of them is no matter."""
 _WORTH = 0.005
 """Part of the rate that is no matter."""
 _MOST_CABLES = 16
@@ -160,11 +163,28 @@ def limits(compiled: Compiled, most: float, of_windows: NDArray[np.float64]) -> 
         if sending.any() and carried.share < 1:
             packets[out[sending]] = _first_hop(compiled, routes, carried)[sending]
         between = np.setdiff1d(links, out)
-        if carried.limited_by == "buffer" and routes.technology.lanes == 1 and len(between):
-            # Packets of several senders follow each other sooner than those of one.
-            shared, _ = _of_line(json.dumps(_line(compiled, own, senders=2)))
-            packets[between] = max(carried.share, shared)
+        if carried.share < 1 and routes.technology.lanes == 1 and len(between):
+            packets[between] = _shared(compiled, own, carried)
+    usual, _ = _of_path(compiled, {})
+    if usual < 1 and routes.technology.lanes == 1 and np.ptp(rates_of(routes)) == 0:
+        packets[into] = _shared(compiled, {}, Capacity(usual, "hand-over"), into_terminal=True)
     return Limits(found, packets)
+
+
+def _shared(compiled: Compiled, own: dict[str, str], alone: Capacity, into_terminal: bool = False) -> float:
+    """Return the part of its rate that a link out of a switch reaches, from as many inputs as can fill it.
+
+    Packets of several senders follow each other sooner than those of one. Where these have lengths of their
+    own, the longest ones show what no mixture exceeds.
+    """
+    inputs = int(np.bincount(compiled.graph.link_target)[: compiled.graph.switches].max(initial=2)) - 1
+    senders = max(2, min(inputs, math.ceil(1 / alone.share) + 1))
+    longest = alone.limited_by == "hand-over" and _has_own_lengths(compiled)
+    length = f"{min(int(compiled.lengths[0].max()), _MOST_BYTES)} B" if longest else None
+    share, _ = _of_line(json.dumps(_line(compiled, own, length, senders, into_terminal)), named=False)
+    if alone.limited_by == "hand-over" and _is_long(compiled):
+        share = 1.0
+    return max(alone.share, share)
 
 
 def _rests_for_credit(compiled: Compiled) -> bool:
@@ -270,17 +290,22 @@ def _has_own_lengths(compiled: Compiled) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _of_line(description: str) -> tuple[float, str]:
-    """Return the share of a line and what limits it. Many networks of a study have the same line."""
+def _of_line(description: str, named: bool = True) -> tuple[float, str]:
+    """Return the share of a line and, if it is to be named, what limits it. Many networks of a study have the
+    same line.
+    """
     path = compile(Scenario.from_dict(json.loads(description)))
     share = short = _share(path, {})
     if _IN_DOUBT < share < 1 - _WORTH:
         share = _share(path, {}, _LONGER)
     if share >= 1 - _WORTH:
         return 1.0, "wire"
-    buffers = np.full_like(path.arrays["link_input_buffer"], 2**20)
-    # In buffers without end packets can queue up, and a longer run takes as many times as long squared.
-    wider = _share(path, {"link_input_buffer": buffers})
+    if not named:
+        return share, ""
+    # In buffers without end packets queue up, and a run takes as many times as long squared.
+    loop = _loop_ticks(path.arrays) // int(path.arrays["link_character_ticks"].min())
+    more = np.uint32(2 * loop + 4 * _longest_chars(path))
+    wider = _share(path, {"link_input_buffer": path.arrays["link_input_buffer"] + more})
     return share, "buffer" if wider > short * (1 + _WORTH) else "hand-over"
 
 
@@ -292,13 +317,19 @@ def _longest(compiled: Compiled) -> dict[str, str]:
     return {"cable_length": f"{float(np.nanmax(lengths)):.15g} m"}
 
 
-def _line(compiled: Compiled, own: dict[str, str], length: Any = None, senders: int = 1) -> dict[str, Any]:
+def _line(
+    compiled: Compiled,
+    own: dict[str, str],
+    length: Any = None,
+    senders: int = 1,
+    into_terminal: bool = False,
+) -> dict[str, Any]:
     """Describe two terminals at a switch each, with the technology and the lengths of a scenario, or another
     length, and with settings of its own.
 
     Between switches packets can follow each other more slowly, so a network of one switch has one. There are
     as many cables as a packet can choose from: over these, packets to one terminal spread. Several senders
-    at each switch share one.
+    at each switch share one, or all but one at one switch the link into the last terminal.
     """
     written = compiled.scenario.resolved
     without = {"preset_file", *FAULT_SETTINGS, *CODE_SETTINGS}
@@ -309,17 +340,20 @@ def _line(compiled: Compiled, own: dict[str, str], length: Any = None, senders: 
     assert isinstance(compiled.routes, LinkRoutes)
     choices = int(np.diff(compiled.routes.table.group_start).max(initial=1))
     if not isinstance(length, str) or length != "0 B":
-        shape = [2] if compiled.graph.switches > 1 else [1]
+        shape = [2] if compiled.graph.switches > 1 and not into_terminal else [1]
+        terminals = senders + 1 if into_terminal else senders * (2 // shape[0])
+        hot = {"kind": "hot-spot", "target": senders, "share": 1.0}
         return {
             "topology": {
                 "kind": "grid",
                 "shape": shape,
-                "terminals_per_switch": senders * (2 // shape[0]),
+                "terminals_per_switch": terminals,
                 "links_per_edge": choices if senders == 1 else 1,
             },
             "technology": technology,
             "traffic": {
-                "pattern": {"kind": "shift", "by": senders},
+                "pattern": hot if into_terminal else {"kind": "shift", "by": senders},
+                "senders": list(range(senders)) if into_terminal else "all",
                 "arrivals": "backlog",
                 "length": length,
             },
@@ -335,14 +369,29 @@ def _tried_bytes(compiled: Compiled) -> int:
     return mean if compiled.programs is None else min(mean, int(compiled.arrays["message_packet_bytes"]))
 
 
+def _longest_bytes(path: Compiled) -> int:
+    return int(max(path.arrays["length_max"].max(), path.arrays["length_values"].max(initial=0)))
+
+
+def _longest_chars(path: Compiled) -> int:
+    return path.technology.payload_chars(_longest_bytes(path)) + 1
+
+
+def _loop_ticks(arrays: dict[str, Any]) -> int:
+    """Return about how long a credit takes to be back."""
+    loop = int(arrays["link_arrival_ticks"].max()) + int(arrays["link_credit_ticks"].max())
+    return loop + int(arrays["switch_decode_ticks"].max()) + int(arrays["switch_forward_ticks"].max())
+
+
 def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
     """Return the part of the wire's rate that packets of the first switch, or the first terminal, reach."""
     arrays = {**path.arrays, **changed}
-    tech = path.technology
-    longest = int(max(arrays["length_max"].max(), arrays["length_values"].max(initial=0)))
-    loop = int(arrays["link_arrival_ticks"].max()) + int(arrays["link_credit_ticks"].max())
-    loop += int(arrays["switch_decode_ticks"].max()) + int(arrays["switch_forward_ticks"].max())
-    chars = tech.payload_chars(longest) + 1
+    tech, longest, chars, loop = (
+        path.technology,
+        _longest_bytes(path),
+        _longest_chars(path),
+        _loop_ticks(arrays),
+    )
     packets = longer * int(np.clip(_CHARS // chars, *_PACKETS))
     # In the smallest buffer every quantum waits until its credit has come back.
     rounds = 1 + -(-chars // int(arrays["link_quantum"].min()))

@@ -25,6 +25,8 @@ _MOST_SENDERS, _TRIED = 8, 512
 """Most terminals that are tried alone, and packets of each; the first quarter is passed over."""
 _EXACT = 0.005
 """Part by which such a trial may be wrong."""
+_ENDLESS = 1 << 50
+"""Ticks that no trial takes."""
 _GOLDEN = (5**0.5 - 1) / 2
 """Multiples of it are spread evenly between whole numbers."""
 
@@ -217,8 +219,8 @@ def _alone_ps(compiled: Compiled, demand: Demand, terminal: int) -> float:
         **roomy,
         "ring_phases": 0,
     }
-    limits = {"precision": 0.0, "packets": 0, "drain": True, "flows": 0, "trace": len(pair)}
-    simulation = _native.Simulation(changed, until=1 << 60, warmup=0, batch=1 << 60, **limits)
+    limits = {"precision": 0.0, "packets": len(pair), "drain": False, "flows": 0, "trace": len(pair)}
+    simulation = _native.Simulation(changed, until=_ENDLESS, warmup=0, batch=_ENDLESS, **limits)
     while not simulation.advance(1 << 16):
         pass
     ticks = np.asarray(simulation.result()["trace_delivered_ticks"], np.float64)
