@@ -106,6 +106,17 @@ def test_the_bound_counts_what_a_station_may_have_under_way(
     assert 0.97 < carried / found["accepted_mbytes_per_s_bound"] < 1.002
 
 
+def test_a_ring_that_closes_routes_can_be_checked() -> None:
+    """Its trials are lists, which close none."""
+    ring = scenario("sci-ring", {"pattern": "uniform", "load": 0.05}, terminals=4)
+    closes = {"close_after": 1, "closed_for": "10 ms", "timeout": "20 us"}
+    network = ring.with_settings({f"technology.{name}": value for name, value in closes.items()})
+    assert (
+        inspection.inspect(network)["zero_load_latency_ns"]
+        == inspection.inspect(ring)["zero_load_latency_ns"]
+    )
+
+
 def test_the_bound_is_of_each_length_in_whole_symbols() -> None:
     """With 44 B of header 1 and 16 B are 12 and 15 symbols of 3.2 ns; 8.5 B would be 14."""
     lengths = {"kind": "table", "lengths": ["1 B", "16 B"]}

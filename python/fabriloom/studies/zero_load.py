@@ -38,7 +38,7 @@ def zero_load_latency(inspection: Any, length_bytes: int | None = None) -> dict[
     unknown = {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
     if graph.terminals < 2:
         return unknown
-    usual = _longest(compiled) if length_bytes is None else length_bytes
+    usual = longest_bytes(compiled) if length_bytes is None else length_bytes
     source, target, length = _flows(arrays) or _partners(arrays, usual) or _pairs(inspection, usual)
     known = reached(compiled.routes, source, target)
     source, target, length = source[known], target[known], length[known]
@@ -89,8 +89,8 @@ def _ways(compiled: Compiled, source: np.ndarray, target: np.ndarray) -> np.ndar
 
 
 def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Remove programs, faults and time-slots from the arrays."""
-    prefixes = ("program_", "op_", "event_", "message_", "fault_", "lane_slot")
+    """Remove programs, faults, closed routes and time-slots from the arrays."""
+    prefixes = ("program_", "op_", "event_", "message_", "fault_", "lane_slot", "ring_close")
     names = [name for name in arrays if name.startswith(prefixes)]
     return {name: arrays[name][:0] if isinstance(arrays[name], np.ndarray) else 0 for name in names}
 
@@ -143,7 +143,7 @@ def _flows(arrays: dict[str, Any]) -> Packets | None:
     return source[kept], target[kept], length[kept]
 
 
-def _longest(compiled: Compiled) -> int:
+def longest_bytes(compiled: Compiled) -> int:
     """Return the payload of the longest packet of the scenario in bytes."""
     payload, share = compiled.lengths
     sent = payload[share > 0]

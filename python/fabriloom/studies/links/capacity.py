@@ -26,7 +26,7 @@ from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS
 from ...traffic import given_lengths
 from ..port_loads import spread_evenly
-from ..zero_load import alone, of_pairs_ps
+from ..zero_load import alone, longest_bytes, of_pairs_ps
 from .loads import Limits
 from .loads import rates as rates_of
 
@@ -180,7 +180,7 @@ def _shared(compiled: Compiled, own: dict[str, str], alone: Capacity, into_termi
     inputs = int(np.bincount(compiled.graph.link_target)[: compiled.graph.switches].max(initial=2)) - 1
     senders = max(2, min(inputs, math.ceil(1 / alone.share) + 1))
     longest = alone.limited_by == "hand-over" and _has_own_lengths(compiled)
-    length = f"{min(int(compiled.lengths[0].max()), _MOST_BYTES)} B" if longest else None
+    length = f"{min(longest_bytes(compiled), _MOST_BYTES)} B" if longest else None
     share, _ = _of_line(json.dumps(_line(compiled, own, length, senders, into_terminal)), named=False)
     if alone.limited_by == "hand-over" and _is_long(compiled):
         share = 1.0
