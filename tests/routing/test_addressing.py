@@ -120,7 +120,7 @@ def test_the_bytes_of_addresses_take_their_part_of_what_is_carried(sent: dict[st
         "topology": {"kind": "grid", "shape": [4], "terminals_per_switch": 2},
         "technology": {"preset": "spacewire-200", "flow_control": "ignored", "header": "0 B"},
         "routing": {"addressing": "path"},
-        "run": {"duration": "1 s" if "program" in sent else "1 ms", "precision": 0},
+        "run": {"duration": "1 s" if "program" in sent else "9 ms", "precision": 0},
     }
     protocol = {"protocol": {"preset": "raw", "packet": "64 B"}} if "program" in sent else {}
     several = Scenario.from_dict({**network, **sent, **protocol})

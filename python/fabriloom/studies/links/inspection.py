@@ -166,7 +166,7 @@ class LinkInspection:
         return found
 
     def _with_headers(self, loads: Reals) -> Reals:
-        """Return loads, of all links or those of a plane, with addresses or the headers of random switches."""
+        """Return loads, of all links or of a plane, with addresses or the headers of random switches."""
         if len(self.routes.addresses.deletes):
             return loads + np.where(loads > 0, self._addressed, 0.0)
         return np.where(loads > 0, self._headed, 0.0) if self.routes.via else loads
