@@ -375,6 +375,8 @@ def drawn_program(draw: Random) -> dict[str, Any]:
     protocol |= {name: f"{draw.choice([100, 500, 2000])} ns" for name in times}
     if draw.random() < 0.2:
         protocol["shaper_rate"] = "5 MB/s"
+    if draw.random() < 0.3:
+        protocol["eager_limit"] = "10 B"
     program = {"kind": kind, "size": f"{size} B", "rounds": 40}
     sections = {"topology": topology, "technology": technology, "protocol": protocol, "program": program}
     return {**sections, "run": {"duration": "1 s"}}

@@ -137,7 +137,7 @@ _TIMES = ("send", "receive", "packet", "bus_packet", "send_gap", "receive_gap", 
 
 
 MOST_PAIRS, MOST_LENGTHS = 4096, 4
-"""Most pairs of terminals whose windows are looked at, and most lengths of their packets."""
+"""Most pairs of terminals whose windows are looked at, those of some, and most lengths of their packets."""
 Latencies = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.float64]]
 """Latencies of pairs of terminals, for packets of some bytes."""
 
@@ -330,7 +330,7 @@ class Messages:
         Infinite where nothing is sent or taken.
         """
         source, target, size, count = self.programs.demand
-        busy_ps, wire_ps = self.busy_ps(arrays, apart=False), self._wire_ps(arrays, size) * count
+        busy_ps, wire_ps = self.busy_ps(arrays, apart=False), self.wire_ps(arrays, size) * count
         sends, takes = (host.part(wire_ps, ends, busy_ps) for ends in (source, target))
         return sends, takes if self.programs.ends else np.full(len(busy_ps), np.inf)
 
@@ -339,11 +339,11 @@ class Messages:
 
         Infinite where none holds it. ``latency_ps``: what packets take through an otherwise empty network.
         """
-        source, target, size, count = self.programs.demand
+        source, target, size, count = host.few(self.programs.demand, 0, MOST_PAIRS)
         names, protocol = len(self.programs.terminal_names), self.protocol
         pairs, pair = np.unique(source * names + target, return_inverse=True)
         one_each = self.routes.graph.several is None
-        if not (host.holds(protocol) and one_each and 0 < len(pairs) <= MOST_PAIRS):
+        if not (host.holds(protocol) and one_each and len(pairs)):
             return np.full(names, np.inf)
         ends, tech = (pairs // names, pairs % names), self.routes.technology
         back_ps = protocol["ack_time_ps"] + protocol["resume_time_ps"] + latency_ps(ends[1], ends[0], 0)
@@ -360,10 +360,13 @@ class Messages:
             loops_ps = (way_ps + back_ps)[as_long[place.reshape(payload.shape)], pair]
         loops_ps = loops_ps + host.handled_ps(protocol, payload)
         targets = np.bincount(ends[0], minlength=names)
-        held_ps = host.held_ps(protocol, source, count, number, loops_ps, targets)
-        return host.part(self._wire_ps(arrays, size) * count, source, held_ps)
+        asks, words = size > (protocol["eager_limit_bytes"] or np.inf), protocol["announcement_bytes"]
+        ways_ps = latency_ps(*ends, words) + latency_ps(ends[1], ends[0], words) if asks.any() else back_ps
+        asked_ps = np.where(asks, ways_ps[pair], 0.0)
+        held_ps = host.held_ps(protocol, source, count, number, loops_ps, asked_ps, targets)
+        return host.part(self.wire_ps(arrays, size) * count, source, held_ps)
 
-    def _wire_ps(self, arrays: Arrays, size: NDArray[np.int64]) -> NDArray[np.float64]:
+    def wire_ps(self, arrays: Arrays, size: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how long the packets of each message take on a link."""
         tech, (number, chars) = self.routes.technology, self._cut(arrays, size)
         apiece_ps = tech.mean_packet_ps(0)

@@ -11,7 +11,7 @@ import json
 import math
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,12 +20,14 @@ from ... import _native
 from ...codes import ARRIVAL
 from ...compile import Compiled, compile
 from ...compile.link_routes import LinkRoutes
+from ...compile.programs import MOST_PAIRS, Latencies, Messages
 from ...compile.sources import Packets
 from ...results.figures import figures, in_percent
 from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS
+from ...technology import host
 from ...traffic import given_lengths
-from ..port_loads import spread_evenly
+from ..port_loads import Reals, spread_evenly
 from ..zero_load import alone, longest_bytes, of_pairs_ps
 from .loads import Limits
 from .loads import rates as rates_of
@@ -72,10 +74,10 @@ class Capacity:
         return f"{self.limited_by}, {wire}: {_NEED[self.limited_by]}"
 
 
-def capacity(compiled: Compiled, of_windows: NDArray[np.float64]) -> Capacity:
+def capacity(compiled: Compiled, of_windows: Reals) -> Capacity:
     """Return what packets of the scenario's lengths reach on the path with the longest cable, one by one.
 
-    ``of_windows``: see :func:`windows`.
+    ``of_windows``: see :class:`Held`.
     """
     assert isinstance(compiled.routes, LinkRoutes)
     share, limited_by = _of_path(compiled, _longest(compiled))
@@ -96,17 +98,53 @@ def _hosts(compiled: Compiled) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return sends, takes
 
 
-def windows(compiled: Compiled) -> NDArray[np.float64]:
-    """Return, per terminal, the part of the technology's rate that its windows let it send at most; empty
-    without programs, or if that is not known. Packets are sent between all pairs, so ask once.
+class Held(NamedTuple):
+    """The part of the technology's rate that round trips let terminals send and take at most.
+
+    Both empty without programs, or if that is not known.
     """
-    assert isinstance(compiled.routes, LinkRoutes)
-    drawn, clocks = len(compiled.arrays["via_switch"]) > 0, compiled.routes.network.clocks.technologies
+
+    sends: Reals
+    """By windows of the protocol."""
+    takes: Reals
+    """By receives of a list, of which each asks for an announced message."""
+
+
+def held(compiled: Compiled) -> Held:
+    """Return what round trips of programs allow. Packets are sent between all pairs, so ask once."""
+    routes, unknown = compiled.routes, np.zeros(0)
+    assert isinstance(routes, LinkRoutes)
+    drawn, clocks = len(compiled.arrays["via_switch"]) > 0, routes.network.clocks.technologies
     if isinstance(compiled.sources, Packets) or drawn or len(clocks) != 1:
-        return np.zeros(0)
+        return Held(unknown, unknown)
     longest = compiled.technology.payload_chars(int(compiled.arrays["message_packet_bytes"]))
     latency_ps = partial(of_pairs_ps, alone(compiled), apart_ticks(compiled, longest))
-    return compiled.sources.of_windows(compiled.arrays, latency_ps)
+    sends = compiled.sources.of_windows(compiled.arrays, latency_ps)
+    return Held(sends, _takes(compiled, compiled.sources, latency_ps))
+
+
+def _takes(compiled: Compiled, sources: Messages, latency_ps: Latencies) -> Reals:
+    """Return :attr:`Held.takes`: no answer is sent before the message of the receive before has come."""
+    found, protocol, names = sources.programs, sources.protocol, len(sources.programs.terminal_names)
+    source, target, size, count = host.few(found.demand, 1, MOST_PAIRS)
+    asks = size > (protocol["eager_limit_bytes"] or np.inf)
+    pairs, pair = np.unique((source * names + target)[asks], return_inverse=True)
+    known = found.ends and found.needs is None and compiled.graph.several is None
+    if not (known and len(pairs)):
+        return np.full(names, np.inf)
+    wire_ps, (one, other) = sources.wire_ps(compiled.arrays, size), np.divmod(pairs, names)
+    # Of the packets behind the first, which is as long as the shortest, the wire's time is what they add.
+    packets = (protocol[name] or np.inf for name in ("packet_bytes", "small_packet_bytes"))
+    first = int(min(size[asks].min(), *packets))
+    ways_ps = latency_ps(other, one, protocol["announcement_bytes"]) + latency_ps(one, other, first)
+    ways_ps = ways_ps - sources.wire_ps(compiled.arrays, np.array([first]))
+    taken_ps = ways_ps[pair] + wire_ps[asks]
+    if not protocol["by_size"]:
+        taken_ps = taken_ps + protocol["receive_time_ps"]
+    came = np.bincount(target, count, names)
+    part = np.minimum(np.divide(found.taken(), came, out=np.zeros(names), where=came > 0), 1.0)
+    busy_ps = np.bincount(target[asks], taken_ps * count[asks], names) * part / np.maximum(found.streams, 1)
+    return host.part(wire_ps * count, target, busy_ps)
 
 
 def apart_ticks(compiled: Compiled, characters: int) -> int:
@@ -136,7 +174,7 @@ def _is_long(compiled: Compiled) -> bool:
     return compiled.mean_packet_chars > _MOST_CHARS
 
 
-def limits(compiled: Compiled, most: float, of_windows: NDArray[np.float64]) -> Limits:
+def limits(compiled: Compiled, most: float, held: Held) -> Limits:
     """Return the part of its rate that each link reaches, whatever the targets of packets; infinite where
     the wire alone limits them.
 
@@ -150,7 +188,7 @@ def limits(compiled: Compiled, most: float, of_windows: NDArray[np.float64]) -> 
     found[out] = most
     own = slice(None) if graph.several is None else graph.several.terminal
     into = np.asarray(graph.terminal_in_links)
-    for links, limit in zip((out, into, out), (*_hosts(compiled), of_windows), strict=True):
+    for links, limit in zip((out, into, out, into), (*_hosts(compiled), *held), strict=True):
         if len(limit):
             found[links] = np.minimum(found[links], limit[own] / rates_of(routes)[links])
     if len(routes.network.clocks.technologies) != 1:

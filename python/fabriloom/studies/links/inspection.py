@@ -19,7 +19,7 @@ from ...traffic import Demand
 from ..port_loads import Ints, Pairs, Reals, by_ports, in_planes, plane_lines, several, spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
-from .capacity import Capacity, apart_ticks, capacity, limits, windows
+from .capacity import Capacity, Held, apart_ticks, capacity, held, limits
 from .failures import LinkWays, ReroutedWays
 from .loads import channel_load, full_at, payload_mbytes_per_s
 
@@ -70,16 +70,16 @@ class LinkInspection:
     def _capacity(self) -> Capacity:
         """Return what one path carries; with several clocks, of which some paths are faster, the wire."""
         alike = len(self.routes.network.clocks.technologies) == 1
-        return capacity(self.compiled, self._windows) if alike else Capacity(1.0, "wire")
+        return capacity(self.compiled, self._held.sends) if alike else Capacity(1.0, "wire")
 
     @cached_property
-    def _windows(self) -> Reals:
-        """The part of the technology's rate that the windows of programs let each terminal send."""
-        return windows(self.compiled)
+    def _held(self) -> Held:
+        """What round trips let the terminals of programs send and take."""
+        return held(self.compiled)
 
     def _limits(self) -> link_loads.Limits:
         """Return the part of its rate that each link reaches at most."""
-        return limits(self.compiled, link_loads.first_hop(self.compiled), self._windows)
+        return limits(self.compiled, link_loads.first_hop(self.compiled), self._held)
 
     def _flits(self, packet: link_loads.Packet) -> str:
         """Return how much of its flits a packet fills; empty if all, or if characters are bytes."""
