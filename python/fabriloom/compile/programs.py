@@ -271,7 +271,7 @@ class Messages:
     def busiest(self, arrays: Arrays) -> float:
         """Return the packets of the terminal that sends most of them, at least 1."""
         source, _, size, count = self.programs.demand
-        _, number = self._packets(arrays, size)
+        _, number = self.packets_of(arrays, size)
         return float(np.bincount(source, weights=number.sum(axis=0) * count).max(initial=0.0)) or 1.0
 
     def demand(self, arrays: Arrays) -> traffic.Demand:
@@ -286,7 +286,7 @@ class Messages:
     def by_packets(self, arrays: Arrays) -> traffic.Demand:
         """Return the same with full and last packets apart; their characters are those that are sent."""
         source, target, size, count = self.programs.demand
-        payload, number = self._packets(arrays, size)
+        payload, number = self.packets_of(arrays, size)
         packets, sent = (number * count).ravel() / self.busiest(arrays), self._filled(payload).ravel()
         some, source, target = packets > 0, np.tile(source, 2), np.tile(target, 2)
         carried = traffic.Payload(payload.ravel()[some].astype(np.float64), sent[some].astype(np.float64))
@@ -347,7 +347,7 @@ class Messages:
             return np.full(names, np.inf)
         ends, tech = (pairs // names, pairs % names), self.routes.technology
         back_ps = protocol["ack_time_ps"] + protocol["resume_time_ps"] + latency_ps(ends[1], ends[0], 0)
-        payload, number = self._packets(arrays, size)
+        payload, number = self.packets_of(arrays, size)
         if protocol["acknowledge_from"] == "head":
             own_ps = float(tech.mean_packet_ps(tech.payload_chars(0)))
             loops_ps = np.tile((back_ps + latency_ps(*ends, 0) - own_ps)[pair], (2, 1))
@@ -377,7 +377,7 @@ class Messages:
         _, _, size, count = self.programs.demand
         if not len(size):
             return np.array([int(arrays["message_packet_bytes"])]), np.ones(1)
-        payload, number = self._packets(arrays, size)
+        payload, number = self.packets_of(arrays, size)
         share = (number * count).ravel()
         return self._filled(payload).ravel(), share / share.sum()
 
@@ -391,14 +391,14 @@ class Messages:
 
         The padding of a mean length is not the mean padding.
         """
-        payload, number = self._packets(arrays, size)
+        payload, number = self.packets_of(arrays, size)
         lengths, place = np.unique(payload, return_inverse=True)
         of_length = [self.routes.technology.payload_chars(length) for length in lengths.tolist()]
         chars = np.array(of_length, np.int64)[place.reshape(number.shape)]
         return number, (number * chars).sum(axis=0)
 
     @staticmethod
-    def _packets(arrays: Arrays, size: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def packets_of(arrays: Arrays, size: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the payloads of the full and of the last packets of messages, and how many there are."""
         small = size < arrays["message_small_below_bytes"]
         packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])

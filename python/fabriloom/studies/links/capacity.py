@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -28,8 +28,8 @@ from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS
 from ...technology import host
 from ...traffic import given_lengths
 from ..port_loads import Reals, spread_evenly
-from ..zero_load import alone, longest_bytes, of_pairs_ps
-from .loads import Limits
+from ..zero_load import alone, longest_bytes, of_lists, of_pairs_ps
+from .loads import Limits, flow_control
 from .loads import rates as rates_of
 
 _PACKETS, _CHARS = (24, 2400), 100_000
@@ -137,8 +137,13 @@ def _takes(compiled: Compiled, sources: Messages, latency_ps: Latencies) -> Real
     packets = (protocol[name] or np.inf for name in ("packet_bytes", "small_packet_bytes"))
     first = int(min(size[asks].min(), *packets))
     ways_ps = latency_ps(other, one, protocol["announcement_bytes"]) + latency_ps(one, other, first)
-    ways_ps = ways_ps - sources.wire_ps(compiled.arrays, np.array([first]))
-    taken_ps = ways_ps[pair] + wire_ps[asks]
+    # Nothing comes the other way meanwhile.
+    assert isinstance(compiled.routes, LinkRoutes)
+    alone_part = (
+        1 - flow_control(compiled.routes, np.zeros(compiled.graph.links), compiled.mean_packet_chars)[0]
+    )
+    ways_ps = ways_ps - alone_part * sources.wire_ps(compiled.arrays, np.array([first]))
+    taken_ps = ways_ps[pair] + alone_part * wire_ps[asks]
     if not protocol["by_size"]:
         taken_ps = taken_ps + protocol["receive_time_ps"]
     came = np.bincount(target, count, names)
@@ -243,14 +248,42 @@ def _of_any_length(compiled: Compiled, own: dict[str, str]) -> Capacity:
 
     Of packets as long as a credit every lane can have one, so another length may need no larger buffer.
     """
-    found, sizes = Capacity(*_of_path(compiled, own)), np.unique(compiled.arrays["flow_length"])
-    if found.limited_by != "buffer" or compiled.programs is not None or len(sizes) < 2:
+    found = Capacity(*_of_path(compiled, own))
+    if found.limited_by != "buffer":
+        return found
+    if not isinstance(compiled.sources, Packets):
+        messages = _messages(compiled, compiled.sources)
+        tried = [
+            _of_line(json.dumps(_line(compiled, own, f"{lengths[0]} B")), False, lengths)
+            for lengths in messages
+        ]
+        return replace(found, share=max(share for share, _ in tried))
+    sizes = np.unique(compiled.arrays["flow_length"])
+    if len(sizes) < 2:
         return found
     tried = [
         _of_line(json.dumps(_line(compiled, own, f"{size} B")))
         for size in spread_evenly(sizes, _MOST_LENGTHS)
     ]
-    return Capacity(max(found.share, *(share for share, _ in tried)), found.limited_by)
+    return replace(found, share=max(found.share, *(share for share, _ in tried)))
+
+
+def _messages(compiled: Compiled, sources: Messages) -> list[tuple[int, ...]]:
+    """Return the lengths of the packets of some messages: their last ones shift what the others find."""
+    size = sources.programs.demand[2]
+    sizes = spread_evenly(np.unique(size[size > 0]), _MOST_LENGTHS)
+    payload, number = sources.packets_of(compiled.arrays, sizes)
+    cut = zip(payload.T.tolist(), number.T.tolist(), strict=True)
+    return [(full,) * min(many, _PACKETS[0]) + (last,) * ends for (full, last), (many, ends) in cut]
+
+
+def _in_turn(path: Compiled, lengths: tuple[int, ...]) -> dict[str, Any]:
+    """Return the arrays of a line whose senders repeat packets of these lengths."""
+    count, many = path.graph.terminals, len(lengths)
+    target = np.repeat(np.roll(np.arange(count), -count // 2), many)
+    sent = np.tile(lengths, count)
+    found = of_lists(path.arrays, np.full(count, many), target, sent, np.zeros(len(sent)))
+    return {**found, "list_repeat": np.ones(count, np.uint8)}
 
 
 def _cables(routes: LinkRoutes) -> list[tuple[dict[str, str], NDArray[np.int64]]]:
@@ -328,14 +361,15 @@ def _has_own_lengths(compiled: Compiled) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _of_line(description: str, named: bool = True) -> tuple[float, str]:
+def _of_line(description: str, named: bool = True, lengths: tuple[int, ...] = ()) -> tuple[float, str]:
     """Return the share of a line and, if it is to be named, what limits it. Many networks of a study have the
-    same line.
+    same line. ``lengths``: those of its packets in turn, if not as described.
     """
     path = compile(Scenario.from_dict(json.loads(description)))
-    share = short = _share(path, {})
+    changed = _in_turn(path, lengths) if lengths else {}
+    share = short = _share(path, changed)
     if _IN_DOUBT < share < 1 - _WORTH:
-        share = _share(path, {}, _LONGER)
+        share = _share(path, changed, _LONGER)
     if share >= 1 - _WORTH:
         return 1.0, "wire"
     if not named:
