@@ -205,13 +205,15 @@ def test_a_mirrored_grid_delivers_the_same(seeds: Seeds) -> None:
 def test_overload_carries_no_more_than_the_bound(seeds: Seeds) -> None:
     """Where every sender has one receiver, the slowest gets no more than its part of what `check` says."""
     packets = near = 0
-    for one in laws.drawn(seeds(48), laws.ALL):
+    for number, one in enumerate(laws.drawn(seeds(48), laws.ALL)):
         if "program" in one.written or one.written["routing"].get("universal"):
             continue
         count, of_rings = one.compiled.graph.terminals, not hasattr(one.compiled.routes, "table")
         pairs = {"kind": "permutation", "random": True} if count > 2 else {"kind": "shift", "by": 1}
         length = {"kind": "fixed", "value": f"{one.compiled.lengths[0].max()} B"}
         traffic = {"pattern": pairs, "length": length, "arrivals": "backlog"}
+        if number % 3 == 2:
+            traffic["senders"] = [0]  # whom no other holds back
         if of_rings:
             traffic["transaction"] = one.written["traffic"]["transaction"]
         written = {**one.written, "traffic": traffic}

@@ -165,7 +165,9 @@ def apart_ticks(compiled: Compiled, characters: int) -> int:
 
 def _of_path(compiled: Compiled, own: dict[str, str]) -> tuple[float, str]:
     """Return the share of the wire that a path carries, whatever its hosts need, and what limits it."""
-    if not compiled.graph.switches:
+    turns = compiled.arrays["lane_frame_chars"] or len(compiled.arrays["lane_slots"])
+    if not compiled.graph.switches or (turns and not _in_any_lane(compiled)):
+        # Where each packet has lanes of its own, those of a trial wait for turns of others.
         return 1.0, "wire"
     share, limited_by = _of_line(json.dumps(_line(compiled, own)))
     if limited_by == "hand-over" and (_has_own_lengths(compiled) or _is_long(compiled)):
@@ -431,6 +433,14 @@ def _line(
             },
         }
     raise ValueError("packets without payload")
+
+
+def _in_any_lane(compiled: Compiled) -> bool:
+    """Return whether packets may take every lane of their links, as those of a trial do."""
+    lanes, members = int(compiled.arrays["lanes"]), compiled.arrays["group_links"].astype(np.int64)
+    size = np.diff(compiled.arrays["group_start"].astype(np.int64))
+    links = np.unique(np.repeat(np.arange(len(size)), size) * compiled.graph.links + members // lanes)
+    return len(links) * lanes == len(members)
 
 
 def _tried_bytes(compiled: Compiled) -> int:

@@ -25,8 +25,8 @@ _MOST_SENDERS, _TRIED = 8, 512
 """Most terminals that are tried alone, and packets of each; the first quarter is passed over."""
 _EXACT = 0.005
 """Part by which such a trial may be wrong."""
-_ENDLESS = 1 << 50
-"""Ticks that no trial takes."""
+_ENDLESS, _MOST_STEPS = 1 << 50, 200
+"""Ticks that no trial takes, and steps of 65,536 events after which one is given up."""
 _GOLDEN = (5**0.5 - 1) / 2
 """Multiples of it are spread evenly between whole numbers."""
 
@@ -195,7 +195,11 @@ def windows(compiled: Compiled, demand: Demand) -> Reals:
 
 
 def _alone_ps(compiled: Compiled, demand: Demand, terminal: int) -> float:
-    """Return the mean time from packet to packet of a terminal that sends alone; receivers are never full."""
+    """Return the mean time from packet to packet of a terminal that sends alone.
+
+    It is the shorter one of that with the places that receivers have, which may make packets go round again,
+    and that with places for all, in which more of them wait behind each other.
+    """
     own, even = demand.source == terminal, np.full(compiled.graph.terminals, demand.even[terminal])
     even[terminal] = 0.0
     share = np.concatenate((demand.packets[own], even / max(1, len(even) - 1)))
@@ -213,20 +217,27 @@ def _alone_ps(compiled: Compiled, demand: Demand, terminal: int) -> float:
         length = np.rint(sent[own][pair])
     per_terminal, arrays = np.zeros(compiled.graph.terminals, np.int64), compiled.arrays
     per_terminal[terminal] = len(pair)
+    listed = of_lists(arrays, per_terminal, target[pair], length, np.zeros(len(pair)))
     roomy = {name: np.zeros_like(arrays[name]) for name in ("station_requests_in", "station_responses_in")}
-    changed = {
-        **of_lists(arrays, per_terminal, target[pair], length, np.zeros(len(pair))),
-        **roomy,
-        "ring_phases": 0,
-    }
-    limits = {"precision": 0.0, "packets": len(pair), "drain": False, "flows": 0, "trace": len(pair)}
-    simulation = _native.Simulation(changed, until=_ENDLESS, warmup=0, batch=_ENDLESS, **limits)
-    while not simulation.advance(1 << 16):
-        pass
+    tried = [
+        _from_packet_to_packet(one, len(pair)) for one in (listed, {**listed, **roomy, "ring_phases": 0})
+    ]
+    return min(tried) * float(compiled.tick_ps) if np.isfinite(min(tried)) else 0.0
+
+
+def _from_packet_to_packet(arrays: dict[str, Any], packets: int) -> float:
+    """Return the mean ticks from one to the next of the later packets of a list; infinite without end."""
+    limits = {"precision": 0.0, "packets": packets, "drain": False, "flows": 0, "trace": packets}
+    simulation = _native.Simulation(arrays, until=_ENDLESS, warmup=0, batch=_ENDLESS, **limits)
+    for _ in range(_MOST_STEPS):
+        if simulation.advance(1 << 16):
+            break
     ticks = np.asarray(simulation.result()["trace_delivered_ticks"], np.float64)
-    quarter = len(ticks) // 4
+    if len(ticks) < packets:
+        return np.inf
+    quarter = packets // 4
     early, late = ticks[quarter : 2 * quarter].mean(), ticks[-quarter:].mean()
-    return float(late - early) * float(compiled.tick_ps) / (len(ticks) - 2 * quarter)
+    return float(late - early) / (packets - 2 * quarter)
 
 
 def needed(routes: RingRoutes, needs: Needs, carry: Callable[[Demand], Carried]) -> Needed:
