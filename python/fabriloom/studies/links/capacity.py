@@ -378,8 +378,8 @@ def _of_line(description: str, named: bool = True, lengths: tuple[int, ...] = ()
         return share, ""
     # In buffers without end packets queue up, and a run takes as many times as long squared.
     loop = _loop_ticks(path.arrays) // int(path.arrays["link_character_ticks"].min())
-    more = np.uint32(2 * loop + 4 * _longest_chars(path))
-    wider = _share(path, {"link_input_buffer": path.arrays["link_input_buffer"] + more})
+    more = path.arrays["link_input_buffer"].astype(np.int64) + 2 * loop + 4 * _longest_chars(path)
+    wider = _share(path, {"link_input_buffer": np.minimum(more, 2**20).astype(np.uint32)})
     return share, "buffer" if wider > short * (1 + _WORTH) else "hand-over"
 
 
