@@ -126,6 +126,38 @@ def test_the_windows_of_a_protocol_are_the_bound(windows: dict[str, Any], acknow
         assert least < carried["mbytes_per_s"] / bound <= 1.001, preset
 
 
+@pytest.mark.parametrize(
+    ("size", "protocol", "least"),
+    [
+        ("200 B", {"packet": "256 B"}, 0.96),
+        ("1000 B", {"packet": "64 B"}, 0.95),
+        ("200 B", {"packet": "256 B", "receive_time": "1 us"}, 0.96),
+        ("200 B", {"packet": "256 B", "messages_at_once": 1, "acknowledge": "packet"}, 0.96),
+    ],
+)
+def test_announced_messages_wait_for_their_receive(size: str, protocol: dict[str, Any], least: float) -> None:
+    """An answer and a message one after the other, though announcements come beforehand."""
+    program = {"kind": "fixed-pairs", "size": size, "rounds": 200}
+    sections = {"protocol": {"preset": "raw", "eager_limit": "100 B", **protocol}}
+    sections |= {"technology": {"preset": "ethernet-10g", "cable_length": "100 m"}}
+    bound = inspect(scenario(program, **sections))["channel_load"]["accepted_mbytes_per_s_bound"]
+    carried = results(program, **sections).summary["messages"]["mbytes_per_s"]
+    assert least < carried / bound <= 1
+
+
+def test_of_many_pairs_the_windows_of_some_terminals_are_the_bound() -> None:
+    """72 terminals send to 71 others each: more pairs than are looked at."""
+    program = {"kind": "all-to-all", "size": "200 B", "rounds": 1}
+    network = {"topology": {"kind": "crossbar", "terminals": 72}, "technology": {"preset": "ethernet-10g"}}
+    windows = {"preset": "raw", "packet": "256 B", "acknowledge": "packet", "packets_at_once": 1}
+    bounds = [
+        inspect(scenario(program, **network, protocol=one))["channel_load"]["accepted_mbytes_per_s_bound"]
+        for one in ({"preset": "raw", "packet": "256 B"}, windows)
+    ]
+    carried = results(program, **network, protocol=windows).summary["messages"]["mbytes_per_s"]
+    assert carried <= bounds[1] < bounds[0] / 2
+
+
 @pytest.mark.parametrize("preset", ["pio-lx-d310", "dma"])
 def test_the_host_is_the_bound_on_a_ring(preset: str) -> None:
     """Its processor's stores, or its PCI bus: both are slower than a link of SCI."""
@@ -140,7 +172,8 @@ def test_the_host_is_the_bound_on_a_ring(preset: str) -> None:
 def test_a_short_message_on_a_ring_is_a_short_packet() -> None:
     """16 B of payload take 20 symbols of 4 ns with the idle ones after them, and 80 B are 64 and 16."""
     ring, protocol = {"kind": "sci-ring", "terminals": 4}, {"preset": "raw", "transaction": "dmove"}
-    sections = {"topology": ring, "technology": {"preset": "sci-lc2"}, "protocol": protocol}
+    technology = {"preset": "sci-lc2", "in_flight": 64, "requests_out": 64}
+    sections = {"topology": ring, "technology": technology, "protocol": protocol}
     for size, symbols in ((8, 20), (64, 44), (80, 20 + 44)):
         program = {"kind": "fixed-pairs", "sources": [0], "targets": [1], "size": f"{size} B", "rounds": 500}
         found = inspect(scenario(program, **sections))

@@ -88,6 +88,48 @@ def test_the_bytes_of_addresses_are_demanded(tmp_path: Path) -> None:
     assert found["busiest_share"] == pytest.approx(each_ps / 40e6 + each_ps / 100e6)
 
 
+@pytest.mark.parametrize(
+    "sent",
+    [
+        {"traffic": {"arrivals": "backlog", "pattern": {"kind": "shift", "by": 6}, "length": "30 B"}},
+        {
+            "program": {
+                "kind": "fixed-pairs",
+                "sources": [0, 1],
+                "targets": [6, 7],
+                "size": "30 B",
+                "rounds": 999,
+            }
+        },
+        {
+            "program": {
+                "kind": "fixed-pairs",
+                "sources": [0, 1],
+                "targets": [6, 7],
+                "size": "90 B",
+                "rounds": 999,
+            }
+        },
+    ],
+)
+def test_the_bytes_of_addresses_take_their_part_of_what_is_carried(sent: dict[str, Any]) -> None:
+    """Beside the rest between packets, and of each packet of a message."""
+    if "traffic" in sent:
+        sent["traffic"]["senders"] = [0, 1]
+    network = {
+        "topology": {"kind": "grid", "shape": [4], "terminals_per_switch": 2},
+        "technology": {"preset": "spacewire-200", "flow_control": "ignored", "header": "0 B"},
+        "routing": {"addressing": "path"},
+        "run": {"duration": "1 s" if "program" in sent else "9 ms", "precision": 0},
+    }
+    protocol = {"protocol": {"preset": "raw", "packet": "64 B"}} if "program" in sent else {}
+    several = Scenario.from_dict({**network, **sent, **protocol})
+    most = inspect(several)["channel_load"]["accepted_mbytes_per_s_bound"]
+    summary = fabriloom.run(several).summary
+    carried = summary["messages"]["mbytes_per_s"] if protocol else summary["accepted_mbytes_per_s"]
+    assert 0.96 < carried / most < 1.001
+
+
 def test_no_packet_with_a_path_is_later_than_its_bound(tmp_path: Path) -> None:
     several = [bound(scenario(tmp_path, {"addressing": how}), tries=20) for how in ("logical", "path")]
     for found in several:

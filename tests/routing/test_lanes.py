@@ -65,6 +65,28 @@ def test_lanes_change_at_the_dateline() -> None:
     assert links_of(graph, lanes, "s(4)", "t(4).0", 2) == {"s(4)>t(4).0/0", "s(4)>t(4).0/1"}
 
 
+@pytest.mark.parametrize(
+    ("shape", "variant", "warned"),
+    [([5, 5], None, True), ([5, 5], "minimal", False), ([3, 3], "minimal", True)],
+)
+def test_a_dateline_that_opens_no_ring_is_said(shape: list[int], variant: str | None, warned: bool) -> None:
+    """It costs: by the usual routes of a torus no packet can wait for itself, with all lanes."""
+    more = {} if variant is None else {"variant": variant}
+    found = fabriloom.check(
+        Scenario.from_dict(
+            {
+                "topology": {"kind": "torus", "shape": shape},
+                "technology": {"preset": "generic", "lanes": 2},
+                "routing": {"kind": "dimension-order", "lane_choice": "dateline", **more},
+                "traffic": {"load": 0.1},
+            }
+        )
+    )
+    said = [one for one in found["warnings"] if "divides the lanes" in one]
+    assert len(said) == warned
+    assert not said or ("variant" in said[0]) == (variant is None)
+
+
 def test_a_wide_dateline_gives_all_lanes_behind_it() -> None:
     graph = topology.build("ring", switches=8)
     table = routing.build(graph, "dimension-order", variant="minimal")

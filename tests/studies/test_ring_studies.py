@@ -61,6 +61,60 @@ def test_waits_for_tokens_are_where_they_happen_to_be(topology: Any, transaction
     assert ("tokens that it waits for where they happen to be" in told) is said
 
 
+SLOW_TOWN = {"preset": "rpr-10g", "echo": "4 B", "in_flight": 1}
+ALONE = {"senders": [0]}
+CHIP = {"preset": "noc-ring", "echo": "4 B", "cable_length": "1 m"}
+
+
+@pytest.mark.parametrize(
+    ("technology", "traffic", "full_first"),
+    [
+        # One packet a round of 8 links of 1 m: 6 ns each with the station, and the end of the slot.
+        ({**CHIP, "in_flight": 1}, {"length": "4 B"}, "the window of t0"),
+        ({**CHIP, "in_flight": 3}, {"length": "4 B"}, "the window of t0"),
+        (SLOW_TOWN, {"length": "500 B"}, "the window of t0"),
+        ({"preset": "sci-1000", "transactions": 1}, {"transaction": "nread", **ALONE}, "the window of t0"),
+        ({"preset": "sci-1000", "hold_until": "echo"}, {"pattern": "uniform", **ALONE}, "the window of t0"),
+        ({"preset": "fddi", "token": {"packets": 1}}, ALONE, "the window of t0"),
+        (
+            {
+                "preset": "sci-1000",
+                "requests_in": 1,
+                "memory": {"access": "500 ns"},
+                "receive_latency": "2 us",
+            },
+            ALONE,
+            "the input queue of t1",
+        ),
+    ],
+)
+def test_the_bound_counts_what_a_station_may_have_under_way(
+    technology: Any, traffic: Any, full_first: str
+) -> None:
+    usual = {"pattern": {"kind": "shift", "by": 1}, "transaction": "dmove", "length": "64 B"}
+    ring = Scenario.from_dict(
+        {
+            "topology": {"kind": "sci-ring", "terminals": 8},
+            "technology": technology,
+            "traffic": {**usual, "arrivals": "backlog", **traffic},
+            "run": {"duration": "2 ms", "precision": 0.0},
+        }
+    )
+    found = inspection.inspect(ring)["channel_load"]
+    assert found["busiest_link"] == full_first
+    carried = run(ring).summary["accepted_mbytes_per_s"]
+    assert 0.97 < carried / found["accepted_mbytes_per_s_bound"] < 1.002
+
+
+def test_a_ring_that_closes_routes_can_be_checked() -> None:
+    """Its trials are lists, which close none."""
+    ring = scenario("sci-ring", {"pattern": "uniform", "load": 0.05}, terminals=4)
+    closes = {"close_after": 1, "closed_for": "10 ms", "timeout": "20 us"}
+    faulty = {"technology": {**ring.raw["technology"], **closes}, "fault": [{"link": "t0>t1", "at": "0 us"}]}
+    alone = [inspection.inspect(one) for one in (ring, Scenario.from_dict({**ring.raw, **faulty}))]
+    assert alone[0]["zero_load_latency_ns"] == alone[1]["zero_load_latency_ns"]
+
+
 def test_the_bound_is_of_each_length_in_whole_symbols() -> None:
     """With 44 B of header 1 and 16 B are 12 and 15 symbols of 3.2 ns; 8.5 B would be 14."""
     lengths = {"kind": "table", "lengths": ["1 B", "16 B"]}
@@ -176,7 +230,7 @@ def flows(kind: str, transaction: str, silent: tuple[str, ...] = ()) -> Scenario
     return Scenario.from_dict(
         {
             "topology": {"kind": kind, "terminals": 4 if kind == "sci-bridge" else 8},
-            "technology": {"preset": "sci-1000"},
+            "technology": {"preset": "sci-1000", "requests_out": 16},
             "traffic": {**traffic, "transaction": transaction, "arrivals": "constant"},
             "run": {"duration": "2 ms", "warmup": "0 ns", "precision": 0.0},
         }

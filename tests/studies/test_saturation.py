@@ -208,6 +208,28 @@ def test_several_senders_fill_a_link_with_small_buffers_better_than_one() -> Non
     assert bounds == pytest.approx([9750, 10_064, 10_064], rel=1e-3)
 
 
+@pytest.mark.parametrize("senders", [2, 4])
+@pytest.mark.parametrize(
+    ("preset", "length"),
+    [("spacewire-200", "2 B"), ("spacewire-200", "30 B"), ("ds-link-c104", "2 B"), ("generic", "30 B")],
+)
+def test_an_output_rests_between_packets_of_several_senders_too(
+    preset: str, length: str, senders: int
+) -> None:
+    """Between switches, and into the terminal to which all others send."""
+    grid = {"kind": "grid", "shape": [2], "terminals_per_switch": senders}
+    to_all = {"pattern": {"kind": "shift", "by": senders}, "length": length}
+    hot = {"kind": "hot-spot", "target": senders, "share": 1.0}
+    to_one = {"pattern": hot, "senders": list(range(senders)), "length": length}
+    star = {"kind": "crossbar", "terminals": senders + 1}
+    for network, traffic in ((grid, to_all), (star, to_one)):
+        scenario = of(network, {"preset": preset}, traffic)
+        _, bound, limited_by = told(scenario)
+        assert limited_by == "hand-over"
+        accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
+        assert 0.94 < accepted / bound < 1.003
+
+
 def test_the_lengths_of_a_list_are_tried(tmp_path: Path) -> None:
     """Packets of 125 and twice 8 flits and those of the other sender have a cycle between two."""
     listed = tmp_path / "list.csv"

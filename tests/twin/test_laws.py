@@ -205,13 +205,17 @@ def test_a_mirrored_grid_delivers_the_same(seeds: Seeds) -> None:
 def test_overload_carries_no_more_than_the_bound(seeds: Seeds) -> None:
     """Where every sender has one receiver, the slowest gets no more than its part of what `check` says."""
     packets = near = 0
-    for one in laws.drawn(seeds(36)):
-        if "program" in one.written or one.written["routing"]["universal"]:
+    for number, one in enumerate(laws.drawn(seeds(48), laws.ALL)):
+        if "program" in one.written or one.written["routing"].get("universal"):
             continue
-        count = one.compiled.graph.terminals
+        count, of_rings = one.compiled.graph.terminals, not hasattr(one.compiled.routes, "table")
         pairs = {"kind": "permutation", "random": True} if count > 2 else {"kind": "shift", "by": 1}
-        length = {"kind": "fixed", "value": f"{one.compiled.arrays['length_max'].max()} B"}
+        length = {"kind": "fixed", "value": f"{one.compiled.lengths[0].max()} B"}
         traffic = {"pattern": pairs, "length": length, "arrivals": "backlog"}
+        if number % 3 == 2:
+            traffic["senders"] = [0]  # whom no other holds back
+        if of_rings:
+            traffic["transaction"] = one.written["traffic"]["transaction"]
         written = {**one.written, "traffic": traffic}
         try:
             compiled = compile(Scenario.from_dict(written))
@@ -221,7 +225,7 @@ def test_overload_carries_no_more_than_the_bound(seeds: Seeds) -> None:
             continue
         sent = np.bincount(column(results, "trace_source"), column(results, "trace_length"), count)
         sends = compiled.arrays["source_arrival"] != ARRIVAL.SILENT
-        load, of_wire = network["channel_load"], network["link"]["limited_by"] == "wire"
+        load, of_wire = network["channel_load"], network["link"].get("limited_by", "wire") == "wire"
         if load["shared_load_bound"] is None or (one.written["routing"].get("traffic_class") and not of_wire):
             continue
         exact = 1e-9 if of_wire else 0.01  # what else limits a path is found by a run of one, without classes
@@ -373,6 +377,8 @@ def drawn_program(draw: Random) -> dict[str, Any]:
     protocol |= {name: f"{draw.choice([100, 500, 2000])} ns" for name in times}
     if draw.random() < 0.2:
         protocol["shaper_rate"] = "5 MB/s"
+    if draw.random() < 0.3:
+        protocol["eager_limit"] = "10 B"
     program = {"kind": kind, "size": f"{size} B", "rounds": 40}
     sections = {"topology": topology, "technology": technology, "protocol": protocol, "program": program}
     return {**sections, "run": {"duration": "1 s"}}
@@ -390,10 +396,8 @@ def test_programs_carry_no_more_than_the_bound(seeds: Seeds) -> None:
         if results.summary["end"]["reason"] != "drained":
             continue  # a livelock of retries
         carried = results.summary["messages"]["mbytes_per_s"]
-        # Single packets may find less of their credit left than those of the run; where credit limits a path
-        # the last packets of messages, which are shorter, shift what the others find.
-        exact = 0.01 if network["link"].get("limited_by") == "buffer" else 0.001
-        assert carried <= most * (1 + exact), written
+        # Single packets may find less of their credit left than those of the run.
+        assert carried <= most * 1.001, written
         near, known = near + (carried > 0.8 * most), known + 1
     assert known > 12
     assert near > known / 3

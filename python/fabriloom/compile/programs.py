@@ -137,7 +137,7 @@ _TIMES = ("send", "receive", "packet", "bus_packet", "send_gap", "receive_gap", 
 
 
 MOST_PAIRS, MOST_LENGTHS = 4096, 4
-"""Most pairs of terminals whose windows are looked at, and most lengths of their packets."""
+"""Most pairs of terminals whose windows are looked at, those of some, and most lengths of their packets."""
 Latencies = Callable[[NDArray[np.int64], NDArray[np.int64], int], NDArray[np.float64]]
 """Latencies of pairs of terminals, for packets of some bytes."""
 
@@ -271,7 +271,7 @@ class Messages:
     def busiest(self, arrays: Arrays) -> float:
         """Return the packets of the terminal that sends most of them, at least 1."""
         source, _, size, count = self.programs.demand
-        _, number = self._packets(arrays, size)
+        _, number = self.packets_of(arrays, size)
         return float(np.bincount(source, weights=number.sum(axis=0) * count).max(initial=0.0)) or 1.0
 
     def demand(self, arrays: Arrays) -> traffic.Demand:
@@ -286,7 +286,7 @@ class Messages:
     def by_packets(self, arrays: Arrays) -> traffic.Demand:
         """Return the same with full and last packets apart; their characters are those that are sent."""
         source, target, size, count = self.programs.demand
-        payload, number = self._packets(arrays, size)
+        payload, number = self.packets_of(arrays, size)
         packets, sent = (number * count).ravel() / self.busiest(arrays), self._filled(payload).ravel()
         some, source, target = packets > 0, np.tile(source, 2), np.tile(target, 2)
         carried = traffic.Payload(payload.ravel()[some].astype(np.float64), sent[some].astype(np.float64))
@@ -330,7 +330,7 @@ class Messages:
         Infinite where nothing is sent or taken.
         """
         source, target, size, count = self.programs.demand
-        busy_ps, wire_ps = self.busy_ps(arrays, apart=False), self._wire_ps(arrays, size) * count
+        busy_ps, wire_ps = self.busy_ps(arrays, apart=False), self.wire_ps(arrays, size) * count
         sends, takes = (host.part(wire_ps, ends, busy_ps) for ends in (source, target))
         return sends, takes if self.programs.ends else np.full(len(busy_ps), np.inf)
 
@@ -339,15 +339,15 @@ class Messages:
 
         Infinite where none holds it. ``latency_ps``: what packets take through an otherwise empty network.
         """
-        source, target, size, count = self.programs.demand
+        source, target, size, count = host.few(self.programs.demand, 0, MOST_PAIRS)
         names, protocol = len(self.programs.terminal_names), self.protocol
         pairs, pair = np.unique(source * names + target, return_inverse=True)
         one_each = self.routes.graph.several is None
-        if not (host.holds(protocol) and one_each and 0 < len(pairs) <= MOST_PAIRS):
+        if not (host.holds(protocol) and one_each and len(pairs)):
             return np.full(names, np.inf)
         ends, tech = (pairs // names, pairs % names), self.routes.technology
         back_ps = protocol["ack_time_ps"] + protocol["resume_time_ps"] + latency_ps(ends[1], ends[0], 0)
-        payload, number = self._packets(arrays, size)
+        payload, number = self.packets_of(arrays, size)
         if protocol["acknowledge_from"] == "head":
             own_ps = float(tech.mean_packet_ps(tech.payload_chars(0)))
             loops_ps = np.tile((back_ps + latency_ps(*ends, 0) - own_ps)[pair], (2, 1))
@@ -360,10 +360,13 @@ class Messages:
             loops_ps = (way_ps + back_ps)[as_long[place.reshape(payload.shape)], pair]
         loops_ps = loops_ps + host.handled_ps(protocol, payload)
         targets = np.bincount(ends[0], minlength=names)
-        held_ps = host.held_ps(protocol, source, count, number, loops_ps, targets)
-        return host.part(self._wire_ps(arrays, size) * count, source, held_ps)
+        asks, words = size > (protocol["eager_limit_bytes"] or np.inf), protocol["announcement_bytes"]
+        ways_ps = latency_ps(*ends, words) + latency_ps(ends[1], ends[0], words) if asks.any() else back_ps
+        asked_ps = np.where(asks, ways_ps[pair], 0.0)
+        held_ps = host.held_ps(protocol, source, count, number, loops_ps, asked_ps, targets)
+        return host.part(self.wire_ps(arrays, size) * count, source, held_ps)
 
-    def _wire_ps(self, arrays: Arrays, size: NDArray[np.int64]) -> NDArray[np.float64]:
+    def wire_ps(self, arrays: Arrays, size: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return how long the packets of each message take on a link."""
         tech, (number, chars) = self.routes.technology, self._cut(arrays, size)
         apiece_ps = tech.mean_packet_ps(0)
@@ -374,7 +377,7 @@ class Messages:
         _, _, size, count = self.programs.demand
         if not len(size):
             return np.array([int(arrays["message_packet_bytes"])]), np.ones(1)
-        payload, number = self._packets(arrays, size)
+        payload, number = self.packets_of(arrays, size)
         share = (number * count).ravel()
         return self._filled(payload).ravel(), share / share.sum()
 
@@ -388,14 +391,14 @@ class Messages:
 
         The padding of a mean length is not the mean padding.
         """
-        payload, number = self._packets(arrays, size)
+        payload, number = self.packets_of(arrays, size)
         lengths, place = np.unique(payload, return_inverse=True)
         of_length = [self.routes.technology.payload_chars(length) for length in lengths.tolist()]
         chars = np.array(of_length, np.int64)[place.reshape(number.shape)]
         return number, (number * chars).sum(axis=0)
 
     @staticmethod
-    def _packets(arrays: Arrays, size: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def packets_of(arrays: Arrays, size: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the payloads of the full and of the last packets of messages, and how many there are."""
         small = size < arrays["message_small_below_bytes"]
         packet = np.where(small, arrays["message_small_packet_bytes"], arrays["message_packet_bytes"])

@@ -45,10 +45,29 @@ def silent_settings(compiled: Compiled) -> list[str]:
     if compiled.graph.links > MOST_LINKS or scenario.sweep or scenario.variants:
         return []
     return [
-        f"{'.'.join(path)} changes nothing in this network: without it, the same is simulated"
-        for path in written_settings(scenario.raw)
-        if _is_silent(compiled, path)
+        *_needless_dateline(scenario),
+        *(
+            f"{'.'.join(path)} changes nothing in this network: without it, the same is simulated"
+            for path in written_settings(scenario.raw)
+            if _is_silent(compiled, path)
+        ),
     ]
+
+
+def _needless_dateline(scenario: Scenario) -> list[str]:
+    """Return a warning where lanes are divided although packets could not wait for each other anyway."""
+    choice = (scenario.raw.get("routing") or {}).get("lane_choice")
+    if not str(choice).endswith("dateline"):
+        return []
+    try:
+        if compile(_without(scenario, ("routing", "lane_choice"))).deadlock.any_cycle:
+            return []
+    except UserError:
+        return []
+    shorter = scenario.parameters("routing").get("variant") != "minimal"
+    or_else = ', or add variant = "minimal" for the shortest ways round rings' if shorter else ""
+    said = f'lane_choice = "{choice}" divides the lanes, and without it packets cannot wait in a cycle either'
+    return [f"{said}: leave it out{or_else}"]
 
 
 def written_settings(raw: Mapping[str, Any]) -> Iterator[tuple[str, ...]]:

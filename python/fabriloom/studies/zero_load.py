@@ -38,7 +38,7 @@ def zero_load_latency(inspection: Any, length_bytes: int | None = None) -> dict[
     unknown = {"min": None, "mean": None, "max": None, "pairs": 0, "length_bytes": 0}
     if graph.terminals < 2:
         return unknown
-    usual = _longest(compiled) if length_bytes is None else length_bytes
+    usual = longest_bytes(compiled) if length_bytes is None else length_bytes
     source, target, length = _flows(arrays) or _partners(arrays, usual) or _pairs(inspection, usual)
     known = reached(compiled.routes, source, target)
     source, target, length = source[known], target[known], length[known]
@@ -89,10 +89,31 @@ def _ways(compiled: Compiled, source: np.ndarray, target: np.ndarray) -> np.ndar
 
 
 def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Remove programs, faults and time-slots from the arrays."""
-    prefixes = ("program_", "op_", "event_", "message_", "fault_", "lane_slot")
+    """Remove programs, faults, closed routes and time-slots from the arrays."""
+    prefixes = ("program_", "op_", "event_", "message_", "fault_", "lane_slot", "ring_close")
     names = [name for name in arrays if name.startswith(prefixes)]
     return {name: arrays[name][:0] if isinstance(arrays[name], np.ndarray) else 0 for name in names}
+
+
+def of_lists(
+    arrays: dict[str, Any], count: np.ndarray, target: np.ndarray, length: np.ndarray, wait: np.ndarray
+) -> dict[str, Any]:
+    """Return the arrays with lists of packets instead of all that terminals send.
+
+    ``count``: packets per terminal; ``wait``: ticks before each packet.
+    """
+    return {
+        **arrays,
+        "source_arrival": np.where(count > 0, ARRIVAL.LIST, ARRIVAL.SILENT).astype(np.uint8),
+        "source_length": np.full(len(count), LENGTH.FIXED, np.uint8),
+        "list_start": np.concatenate(([0], np.cumsum(count))).astype(np.uint32),
+        "list_target": target.astype(np.uint32),
+        "list_length": length.astype(np.uint32),
+        "list_at_grains": np.zeros(0, np.uint64),
+        "list_wait_ticks": wait.astype(np.uint64),
+        "list_repeat": np.zeros(len(count), np.uint8),
+        **_without_programs(arrays),
+    }
 
 
 def _pairs(kind: Any, length_bytes: int) -> Packets:
@@ -122,7 +143,7 @@ def _flows(arrays: dict[str, Any]) -> Packets | None:
     return source[kept], target[kept], length[kept]
 
 
-def _longest(compiled: Compiled) -> int:
+def longest_bytes(compiled: Compiled) -> int:
     """Return the payload of the longest packet of the scenario in bytes."""
     payload, share = compiled.lengths
     sent = payload[share > 0]
@@ -156,23 +177,21 @@ def _run(
     wait = np.insert(np.full(len(source), apart), begin, apart * turn * np.arange(1, len(senders) + 1))
     per_terminal = np.zeros(terminals, np.int64)
     per_terminal[senders] = pairs + 1
+    first = _first_bytes(arrays)
     changed = {
-        **arrays,
-        "source_arrival": np.where(per_terminal > 0, ARRIVAL.LIST, ARRIVAL.SILENT).astype(np.uint8),
-        "source_length": np.full(terminals, LENGTH.FIXED, np.uint8),
-        "list_start": np.concatenate(([0], np.cumsum(per_terminal))).astype(np.uint32),
-        "list_target": np.insert(target, begin, target[begin]).astype(np.uint32),
-        "list_length": np.insert(length, begin, _first_bytes(arrays)).astype(np.uint32),
-        "list_at_grains": np.zeros(0, np.uint64),
-        "list_wait_ticks": wait.astype(np.uint64),
-        "list_repeat": np.zeros(terminals, np.uint8),
+        **of_lists(
+            arrays,
+            per_terminal,
+            np.insert(target, begin, target[begin]),
+            np.insert(length, begin, first),
+            wait,
+        ),
         # No packet meets another: what depends on queues is each port in turn, as the packets of a pair need.
         "terminal_choice": np.where(
             np.isin(arrays["terminal_choice"], queues),
             number("port_choice", "round-robin"),
             arrays["terminal_choice"],
         ).astype(np.uint8),
-        **_without_programs(arrays),
     }
     until = apart * turn * (len(senders) + 1)
     most = int(np.diff(arrays["distribution_start"]).max(initial=1))

@@ -127,6 +127,24 @@ def shaped_ps(
     return found
 
 
+def few(messages: tuple[NDArray[Any], ...], end: int, most: int) -> tuple[NDArray[Any], ...]:
+    """Return the messages of some terminals, evenly spread, in this many pairs at most.
+
+    Args:
+        messages: columns, of which the first two are sources and targets.
+        end: the column of these terminals.
+        most: of many pairs.
+    """
+    names = 1 + int(max(column.max(initial=0) for column in messages[:2]))
+    pairs = np.unique(messages[0] * names + messages[1])
+    each = np.bincount(np.divmod(pairs, names)[end], minlength=names)
+    there = np.flatnonzero(each)
+    count = min(len(there), most // max(1, int(each.max())))
+    kept = there[np.linspace(0, max(0, len(there) - 1), count).astype(np.int64)]
+    some = np.isin(messages[end], kept)
+    return tuple(column[some] for column in messages)
+
+
 def holds(protocol: Mapping[str, Any]) -> bool:
     """Return whether senders wait for acknowledgements."""
     windows = ("messages_at_once", "packets_per_channel", "packets_at_once")
@@ -149,6 +167,7 @@ def held_ps(
     count: NDArray[Any],
     number: NDArray[np.int64],
     loops_ps: Floats,
+    asked_ps: Floats,
     targets: NDArray[np.int64],
 ) -> Floats:
     """Return, per terminal, for how long its windows are full, however fast its link and its processor are.
@@ -159,6 +178,7 @@ def held_ps(
         source, count: of each message, its sender and how often it is sent.
         number: of each message, its full and its last packets, in two rows.
         loops_ps: for how long each of these keeps its place at least.
+        asked_ps: for how long each message keeps its slot before, until its announcement is answered.
         targets: per terminal, those to which it sends.
     """
     slots, channels, by_channel, at_once = (
@@ -170,7 +190,7 @@ def held_ps(
     channels = channels if protocol["eager_limit_bytes"] else min(channels, slots)
     places = np.minimum(at_once, by_channel * np.clip(targets, 1, channels))
     whole_ps = (np.maximum(np.ceil(number.sum(axis=0) / window), 1) - 1) * loops_ps[0]
-    whole_ps += np.where(number[1] > 0, loops_ps[1], loops_ps[0])
+    whole_ps += np.where(number[1] > 0, loops_ps[1], loops_ps[0]) + asked_ps
     if not protocol["by_size"]:
         whole_ps += protocol["send_time_ps"]
     each_ps = np.bincount(source, (number * loops_ps).sum(axis=0) * count, names) / places

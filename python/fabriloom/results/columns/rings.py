@@ -212,7 +212,7 @@ RING_CHECK = table(
         "link.payload_mbytes_per_s": "MB/s | Payload of a link in requests of the mean length, back to back: a load of 1.",
         "link.mean_packet_bytes": "B | Mean payload of a packet.",
         "bus.payload_mbytes_per_s": "MB/s | Payload that a bus carries in such packets, back to back, with their responses.",
-        "channel_load.busiest_link": "text | The link, bus, memory or host that is full first as the load grows.",
+        "channel_load.busiest_link": "text | The link, bus, memory, input queue, window or host that is full first as the load grows.",
         "channel_load.load": "ratio | Time that it is busy for each packet of the busiest source, over that of a request on its link: requests, responses and echoes counted, retries not.",
         "channel_load.load_bound": "0…1 | Offered load at which it is full: of more, not all traffic in its proportions can be accepted.",
         "channel_load.shared_load_bound": "0…1 | The same.",

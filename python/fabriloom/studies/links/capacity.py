@@ -8,9 +8,10 @@ time between two packets.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,14 +20,16 @@ from ... import _native
 from ...codes import ARRIVAL
 from ...compile import Compiled, compile
 from ...compile.link_routes import LinkRoutes
+from ...compile.programs import MOST_PAIRS, Latencies, Messages
 from ...compile.sources import Packets
 from ...results.figures import figures, in_percent
 from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS
+from ...technology import host
 from ...traffic import given_lengths
-from ..port_loads import spread_evenly
-from ..zero_load import alone, of_pairs_ps
-from .loads import Limits
+from ..port_loads import Reals, spread_evenly
+from ..zero_load import alone, longest_bytes, of_lists, of_pairs_ps
+from .loads import Limits, flow_control
 from .loads import rates as rates_of
 
 _PACKETS, _CHARS = (24, 2400), 100_000
@@ -34,6 +37,8 @@ _PACKETS, _CHARS = (24, 2400), 100_000
 passed over."""
 _MOST_CHARS = 4096
 """Longer packets are tried with this many: what is between two of them does not count."""
+_MOST_BYTES = 4096
+"""Of longer packets what is between two of them is no matter."""
 _WORTH = 0.005
 """Part of the rate that is no matter."""
 _MOST_CABLES = 16
@@ -69,10 +74,10 @@ class Capacity:
         return f"{self.limited_by}, {wire}: {_NEED[self.limited_by]}"
 
 
-def capacity(compiled: Compiled, of_windows: NDArray[np.float64]) -> Capacity:
+def capacity(compiled: Compiled, of_windows: Reals) -> Capacity:
     """Return what packets of the scenario's lengths reach on the path with the longest cable, one by one.
 
-    ``of_windows``: see :func:`windows`.
+    ``of_windows``: see :class:`Held`.
     """
     assert isinstance(compiled.routes, LinkRoutes)
     share, limited_by = _of_path(compiled, _longest(compiled))
@@ -93,17 +98,58 @@ def _hosts(compiled: Compiled) -> tuple[NDArray[np.float64], NDArray[np.float64]
     return sends, takes
 
 
-def windows(compiled: Compiled) -> NDArray[np.float64]:
-    """Return, per terminal, the part of the technology's rate that its windows let it send at most; empty
-    without programs, or if that is not known. Packets are sent between all pairs, so ask once.
+class Held(NamedTuple):
+    """The part of the technology's rate that round trips let terminals send and take at most.
+
+    Both empty without programs, or if that is not known.
     """
-    assert isinstance(compiled.routes, LinkRoutes)
-    drawn, clocks = len(compiled.arrays["via_switch"]) > 0, compiled.routes.network.clocks.technologies
+
+    sends: Reals
+    """By windows of the protocol."""
+    takes: Reals
+    """By receives of a list, of which each asks for an announced message."""
+
+
+def held(compiled: Compiled) -> Held:
+    """Return what round trips of programs allow. Packets are sent between all pairs, so ask once."""
+    routes, unknown = compiled.routes, np.zeros(0)
+    assert isinstance(routes, LinkRoutes)
+    drawn, clocks = len(compiled.arrays["via_switch"]) > 0, routes.network.clocks.technologies
     if isinstance(compiled.sources, Packets) or drawn or len(clocks) != 1:
-        return np.zeros(0)
+        return Held(unknown, unknown)
     longest = compiled.technology.payload_chars(int(compiled.arrays["message_packet_bytes"]))
     latency_ps = partial(of_pairs_ps, alone(compiled), apart_ticks(compiled, longest))
-    return compiled.sources.of_windows(compiled.arrays, latency_ps)
+    sends = compiled.sources.of_windows(compiled.arrays, latency_ps)
+    return Held(sends, _takes(compiled, compiled.sources, latency_ps))
+
+
+def _takes(compiled: Compiled, sources: Messages, latency_ps: Latencies) -> Reals:
+    """Return :attr:`Held.takes`: no answer is sent before the message of the receive before has come."""
+    found, protocol, names = sources.programs, sources.protocol, len(sources.programs.terminal_names)
+    source, target, size, count = host.few(found.demand, 1, MOST_PAIRS)
+    asks = size > (protocol["eager_limit_bytes"] or np.inf)
+    pairs, pair = np.unique((source * names + target)[asks], return_inverse=True)
+    known = found.ends and found.needs is None and compiled.graph.several is None
+    if not (known and len(pairs)):
+        return np.full(names, np.inf)
+    wire_ps, (one, other) = sources.wire_ps(compiled.arrays, size), np.divmod(pairs, names)
+    # Of the packets behind the first, which is as long as the shortest, the wire's time is what they add.
+    packets = (protocol[name] or np.inf for name in ("packet_bytes", "small_packet_bytes"))
+    first = int(min(size[asks].min(), *packets))
+    ways_ps = latency_ps(other, one, protocol["announcement_bytes"]) + latency_ps(one, other, first)
+    # Nothing comes the other way meanwhile.
+    assert isinstance(compiled.routes, LinkRoutes)
+    alone_part = (
+        1 - flow_control(compiled.routes, np.zeros(compiled.graph.links), compiled.mean_packet_chars)[0]
+    )
+    ways_ps = ways_ps - alone_part * sources.wire_ps(compiled.arrays, np.array([first]))
+    taken_ps = ways_ps[pair] + alone_part * wire_ps[asks]
+    if not protocol["by_size"]:
+        taken_ps = taken_ps + protocol["receive_time_ps"]
+    came = np.bincount(target, count, names)
+    part = np.minimum(np.divide(found.taken(), came, out=np.zeros(names), where=came > 0), 1.0)
+    busy_ps = np.bincount(target[asks], taken_ps * count[asks], names) * part / np.maximum(found.streams, 1)
+    return host.part(wire_ps * count, target, busy_ps)
 
 
 def apart_ticks(compiled: Compiled, characters: int) -> int:
@@ -119,7 +165,9 @@ def apart_ticks(compiled: Compiled, characters: int) -> int:
 
 def _of_path(compiled: Compiled, own: dict[str, str]) -> tuple[float, str]:
     """Return the share of the wire that a path carries, whatever its hosts need, and what limits it."""
-    if not compiled.graph.switches:
+    turns = compiled.arrays["lane_frame_chars"] or len(compiled.arrays["lane_slots"])
+    if not compiled.graph.switches or (turns and not _in_any_lane(compiled)):
+        # Where each packet has lanes of its own, those of a trial wait for turns of others.
         return 1.0, "wire"
     share, limited_by = _of_line(json.dumps(_line(compiled, own)))
     if limited_by == "hand-over" and (_has_own_lengths(compiled) or _is_long(compiled)):
@@ -133,7 +181,7 @@ def _is_long(compiled: Compiled) -> bool:
     return compiled.mean_packet_chars > _MOST_CHARS
 
 
-def limits(compiled: Compiled, most: float, of_windows: NDArray[np.float64]) -> Limits:
+def limits(compiled: Compiled, most: float, held: Held) -> Limits:
     """Return the part of its rate that each link reaches, whatever the targets of packets; infinite where
     the wire alone limits them.
 
@@ -147,7 +195,7 @@ def limits(compiled: Compiled, most: float, of_windows: NDArray[np.float64]) -> 
     found[out] = most
     own = slice(None) if graph.several is None else graph.several.terminal
     into = np.asarray(graph.terminal_in_links)
-    for links, limit in zip((out, into, out), (*_hosts(compiled), of_windows), strict=True):
+    for links, limit in zip((out, into, out, into), (*_hosts(compiled), *held), strict=True):
         if len(limit):
             found[links] = np.minimum(found[links], limit[own] / rates_of(routes)[links])
     if len(routes.network.clocks.technologies) != 1:
@@ -160,11 +208,28 @@ def limits(compiled: Compiled, most: float, of_windows: NDArray[np.float64]) -> 
         if sending.any() and carried.share < 1:
             packets[out[sending]] = _first_hop(compiled, routes, carried)[sending]
         between = np.setdiff1d(links, out)
-        if carried.limited_by == "buffer" and routes.technology.lanes == 1 and len(between):
-            # Packets of several senders follow each other sooner than those of one.
-            shared, _ = _of_line(json.dumps(_line(compiled, own, senders=2)))
-            packets[between] = max(carried.share, shared)
+        if carried.share < 1 and routes.technology.lanes == 1 and len(between):
+            packets[between] = _shared(compiled, own, carried)
+    usual, _ = _of_path(compiled, {})
+    if usual < 1 and routes.technology.lanes == 1 and np.ptp(rates_of(routes)) == 0:
+        packets[into] = _shared(compiled, {}, Capacity(usual, "hand-over"), into_terminal=True)
     return Limits(found, packets)
+
+
+def _shared(compiled: Compiled, own: dict[str, str], alone: Capacity, into_terminal: bool = False) -> float:
+    """Return the part of its rate that a link out of a switch reaches, from as many inputs as can fill it.
+
+    Packets of several senders follow each other sooner than those of one. Where these have lengths of their
+    own, the longest ones show what no mixture exceeds.
+    """
+    inputs = int(np.bincount(compiled.graph.link_target)[: compiled.graph.switches].max(initial=2)) - 1
+    senders = max(2, min(inputs, math.ceil(1 / alone.share) + 1))
+    longest = alone.limited_by == "hand-over" and _has_own_lengths(compiled)
+    length = f"{min(longest_bytes(compiled), _MOST_BYTES)} B" if longest else None
+    share, _ = _of_line(json.dumps(_line(compiled, own, length, senders, into_terminal)), named=False)
+    if alone.limited_by == "hand-over" and _is_long(compiled):
+        share = 1.0
+    return max(alone.share, share)
 
 
 def _rests_for_credit(compiled: Compiled) -> bool:
@@ -185,14 +250,42 @@ def _of_any_length(compiled: Compiled, own: dict[str, str]) -> Capacity:
 
     Of packets as long as a credit every lane can have one, so another length may need no larger buffer.
     """
-    found, sizes = Capacity(*_of_path(compiled, own)), np.unique(compiled.arrays["flow_length"])
-    if found.limited_by != "buffer" or compiled.programs is not None or len(sizes) < 2:
+    found = Capacity(*_of_path(compiled, own))
+    if found.limited_by != "buffer":
+        return found
+    if not isinstance(compiled.sources, Packets):
+        messages = _messages(compiled, compiled.sources)
+        tried = [
+            _of_line(json.dumps(_line(compiled, own, f"{lengths[0]} B")), False, lengths)
+            for lengths in messages
+        ]
+        return replace(found, share=max(share for share, _ in tried))
+    sizes = np.unique(compiled.arrays["flow_length"])
+    if len(sizes) < 2:
         return found
     tried = [
         _of_line(json.dumps(_line(compiled, own, f"{size} B")))
         for size in spread_evenly(sizes, _MOST_LENGTHS)
     ]
-    return Capacity(max(found.share, *(share for share, _ in tried)), found.limited_by)
+    return replace(found, share=max(found.share, *(share for share, _ in tried)))
+
+
+def _messages(compiled: Compiled, sources: Messages) -> list[tuple[int, ...]]:
+    """Return the lengths of the packets of some messages: their last ones shift what the others find."""
+    size = sources.programs.demand[2]
+    sizes = spread_evenly(np.unique(size[size > 0]), _MOST_LENGTHS)
+    payload, number = sources.packets_of(compiled.arrays, sizes)
+    cut = zip(payload.T.tolist(), number.T.tolist(), strict=True)
+    return [(full,) * min(many, _PACKETS[0]) + (last,) * ends for (full, last), (many, ends) in cut]
+
+
+def _in_turn(path: Compiled, lengths: tuple[int, ...]) -> dict[str, Any]:
+    """Return the arrays of a line whose senders repeat packets of these lengths."""
+    count, many = path.graph.terminals, len(lengths)
+    target = np.repeat(np.roll(np.arange(count), -count // 2), many)
+    sent = np.tile(lengths, count)
+    found = of_lists(path.arrays, np.full(count, many), target, sent, np.zeros(len(sent)))
+    return {**found, "list_repeat": np.ones(count, np.uint8)}
 
 
 def _cables(routes: LinkRoutes) -> list[tuple[dict[str, str], NDArray[np.int64]]]:
@@ -270,17 +363,23 @@ def _has_own_lengths(compiled: Compiled) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _of_line(description: str) -> tuple[float, str]:
-    """Return the share of a line and what limits it. Many networks of a study have the same line."""
+def _of_line(description: str, named: bool = True, lengths: tuple[int, ...] = ()) -> tuple[float, str]:
+    """Return the share of a line and, if it is to be named, what limits it. Many networks of a study have the
+    same line. ``lengths``: those of its packets in turn, if not as described.
+    """
     path = compile(Scenario.from_dict(json.loads(description)))
-    share = short = _share(path, {})
+    changed = _in_turn(path, lengths) if lengths else {}
+    share = short = _share(path, changed)
     if _IN_DOUBT < share < 1 - _WORTH:
-        share = _share(path, {}, _LONGER)
+        share = _share(path, changed, _LONGER)
     if share >= 1 - _WORTH:
         return 1.0, "wire"
-    buffers = np.full_like(path.arrays["link_input_buffer"], 2**20)
-    # In buffers without end packets can queue up, and a longer run takes as many times as long squared.
-    wider = _share(path, {"link_input_buffer": buffers})
+    if not named:
+        return share, ""
+    # In buffers without end packets queue up, and a run takes as many times as long squared.
+    loop = _loop_ticks(path.arrays) // int(path.arrays["link_character_ticks"].min())
+    more = path.arrays["link_input_buffer"].astype(np.int64) + 2 * loop + 4 * _longest_chars(path)
+    wider = _share(path, {"link_input_buffer": np.minimum(more, 2**20).astype(np.uint32)})
     return share, "buffer" if wider > short * (1 + _WORTH) else "hand-over"
 
 
@@ -292,13 +391,19 @@ def _longest(compiled: Compiled) -> dict[str, str]:
     return {"cable_length": f"{float(np.nanmax(lengths)):.15g} m"}
 
 
-def _line(compiled: Compiled, own: dict[str, str], length: Any = None, senders: int = 1) -> dict[str, Any]:
+def _line(
+    compiled: Compiled,
+    own: dict[str, str],
+    length: Any = None,
+    senders: int = 1,
+    into_terminal: bool = False,
+) -> dict[str, Any]:
     """Describe two terminals at a switch each, with the technology and the lengths of a scenario, or another
     length, and with settings of its own.
 
     Between switches packets can follow each other more slowly, so a network of one switch has one. There are
     as many cables as a packet can choose from: over these, packets to one terminal spread. Several senders
-    at each switch share one.
+    at each switch share one, or all but one at one switch the link into the last terminal.
     """
     written = compiled.scenario.resolved
     without = {"preset_file", *FAULT_SETTINGS, *CODE_SETTINGS}
@@ -309,22 +414,33 @@ def _line(compiled: Compiled, own: dict[str, str], length: Any = None, senders: 
     assert isinstance(compiled.routes, LinkRoutes)
     choices = int(np.diff(compiled.routes.table.group_start).max(initial=1))
     if not isinstance(length, str) or length != "0 B":
-        shape = [2] if compiled.graph.switches > 1 else [1]
+        shape = [2] if compiled.graph.switches > 1 and not into_terminal else [1]
+        terminals = senders + 1 if into_terminal else senders * (2 // shape[0])
+        hot = {"kind": "hot-spot", "target": senders, "share": 1.0}
         return {
             "topology": {
                 "kind": "grid",
                 "shape": shape,
-                "terminals_per_switch": senders * (2 // shape[0]),
+                "terminals_per_switch": terminals,
                 "links_per_edge": choices if senders == 1 else 1,
             },
             "technology": technology,
             "traffic": {
-                "pattern": {"kind": "shift", "by": senders},
+                "pattern": hot if into_terminal else {"kind": "shift", "by": senders},
+                "senders": list(range(senders)) if into_terminal else "all",
                 "arrivals": "backlog",
                 "length": length,
             },
         }
     raise ValueError("packets without payload")
+
+
+def _in_any_lane(compiled: Compiled) -> bool:
+    """Return whether packets may take every lane of their links, as those of a trial do."""
+    lanes, members = int(compiled.arrays["lanes"]), compiled.arrays["group_links"].astype(np.int64)
+    size = np.diff(compiled.arrays["group_start"].astype(np.int64))
+    links = np.unique(np.repeat(np.arange(len(size)), size) * compiled.graph.links + members // lanes)
+    return len(links) * lanes == len(members)
 
 
 def _tried_bytes(compiled: Compiled) -> int:
@@ -335,14 +451,29 @@ def _tried_bytes(compiled: Compiled) -> int:
     return mean if compiled.programs is None else min(mean, int(compiled.arrays["message_packet_bytes"]))
 
 
+def _longest_bytes(path: Compiled) -> int:
+    return int(max(path.arrays["length_max"].max(), path.arrays["length_values"].max(initial=0)))
+
+
+def _longest_chars(path: Compiled) -> int:
+    return path.technology.payload_chars(_longest_bytes(path)) + 1
+
+
+def _loop_ticks(arrays: dict[str, Any]) -> int:
+    """Return about how long a credit takes to be back."""
+    loop = int(arrays["link_arrival_ticks"].max()) + int(arrays["link_credit_ticks"].max())
+    return loop + int(arrays["switch_decode_ticks"].max()) + int(arrays["switch_forward_ticks"].max())
+
+
 def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
     """Return the part of the wire's rate that packets of the first switch, or the first terminal, reach."""
     arrays = {**path.arrays, **changed}
-    tech = path.technology
-    longest = int(max(arrays["length_max"].max(), arrays["length_values"].max(initial=0)))
-    loop = int(arrays["link_arrival_ticks"].max()) + int(arrays["link_credit_ticks"].max())
-    loop += int(arrays["switch_decode_ticks"].max()) + int(arrays["switch_forward_ticks"].max())
-    chars = tech.payload_chars(longest) + 1
+    tech, longest, chars, loop = (
+        path.technology,
+        _longest_bytes(path),
+        _longest_chars(path),
+        _loop_ticks(arrays),
+    )
     packets = longer * int(np.clip(_CHARS // chars, *_PACKETS))
     # In the smallest buffer every quantum waits until its credit has come back.
     rounds = 1 + -(-chars // int(arrays["link_quantum"].min()))

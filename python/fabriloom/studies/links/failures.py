@@ -26,7 +26,7 @@ from ...routing.table import MOST_ENTRIES, NONE
 from ...topology import Graph
 from ..left import CUT_OFF, LOSSY, Left, left, share_of
 from ..port_loads import Bools, Ints, Reals, port_shares
-from .capacity import limits, windows
+from .capacity import held, limits
 from .loads import channel_load, first_hop, full_at, in_mean_packets
 
 
@@ -48,7 +48,7 @@ class LinkWays:
             raise compiled.scenario.error(message, ("topology",), "leave out --fault, or take fewer switches")
         self.compiled, self.routes, self.graph = compiled, routes, compiled.graph
         self.packet = compiled.mean_packet_bytes, compiled.mean_packet_chars
-        self.limits = limits(compiled, first_hop(compiled), windows(compiled))
+        self.limits = limits(compiled, first_hop(compiled), held(compiled))
         self.demand = in_mean_packets(compiled)
         """What fills links."""
         self.sent = self.demand.sent()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +19,7 @@ from ...traffic import Demand
 from ..port_loads import Ints, Pairs, Reals, by_ports, in_planes, plane_lines, several, spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
-from .capacity import Capacity, apart_ticks, capacity, limits, windows
+from .capacity import Capacity, Held, apart_ticks, capacity, held, limits
 from .failures import LinkWays, ReroutedWays
 from .loads import channel_load, full_at, payload_mbytes_per_s
 
@@ -69,16 +70,16 @@ class LinkInspection:
     def _capacity(self) -> Capacity:
         """Return what one path carries; with several clocks, of which some paths are faster, the wire."""
         alike = len(self.routes.network.clocks.technologies) == 1
-        return capacity(self.compiled, self._windows) if alike else Capacity(1.0, "wire")
+        return capacity(self.compiled, self._held.sends) if alike else Capacity(1.0, "wire")
 
     @cached_property
-    def _windows(self) -> Reals:
-        """The part of the technology's rate that the windows of programs let each terminal send."""
-        return windows(self.compiled)
+    def _held(self) -> Held:
+        """What round trips let the terminals of programs send and take."""
+        return held(self.compiled)
 
     def _limits(self) -> link_loads.Limits:
         """Return the part of its rate that each link reaches at most."""
-        return limits(self.compiled, link_loads.first_hop(self.compiled), self._windows)
+        return limits(self.compiled, link_loads.first_hop(self.compiled), self._held)
 
     def _flits(self, packet: link_loads.Packet) -> str:
         """Return how much of its flits a packet fills; empty if all, or if characters are bytes."""
@@ -151,6 +152,9 @@ class LinkInspection:
         more than at load 1 where links out of terminals have a limit.
         """
         routes, packet = self.routes, _packet(self.compiled)
+        if len(routes.addresses.deletes):
+            whole = self._with_headers(loads)
+            return full_at(routes, whole, packet, None if limits is None else limits.of_part(loads, whole))
         found = full_at(routes, loads, packet, limits)
         if not routes.via:
             return found
@@ -162,8 +166,27 @@ class LinkInspection:
         return found
 
     def _with_headers(self, loads: Reals) -> Reals:
-        """Return loads, of all links or those of a plane, with the headers of random switches."""
+        """Return loads, of all links or of a plane, with addresses or the headers of random switches."""
+        if len(self.routes.addresses.deletes):
+            return loads + np.where(loads > 0, self._addressed, 0.0)
         return np.where(loads > 0, self._headed, 0.0) if self.routes.via else loads
+
+    @cached_property
+    def _addressed(self) -> Reals:
+        """The address characters on all links, as parts of packets of mean length."""
+        choice, tech, demand = (
+            self.compiled.scenario.port_choice,
+            self.routes.technology,
+            self.compiled.demand(),
+        )
+        apiece_ps, longer_ps = (tech.mean_packet_ps(chars) for chars in (0.0, 1.0))
+        mean, filled = _packet(self.compiled)[1] + apiece_ps / (longer_ps - apiece_ps), self._demand()
+        if filled is not demand and demand.payload is not None:
+            # A long packet is several of mean length, with one address.
+            part = mean / (demand.payload.chars + mean - _packet(self.compiled)[1])
+            filled = replace(filled, packets=filled.packets * part)
+        ports = int(parallel(self.routes, choice).max())
+        return ports * _addresses(self.routes, choice, filled) / mean
 
     @cached_property
     def _headed(self) -> Reals:

@@ -135,6 +135,14 @@ class Limits(NamedTuple):
         """Return them for links of which the wire has left a part."""
         return Limits(self.terminals / left, self.packets / left)
 
+    def of_part(self, loads: Reals, whole: Reals) -> Limits:
+        """Return them for whole loads, of which they limit a part; the rest takes its time on the wire."""
+        used, most = np.where(loads > 0, loads, 1.0), np.minimum(self.packets, 1)
+        times = np.where(loads > 0, whole / used, 1.0)
+        return Limits(
+            self.terminals * times, np.where(self.packets < 1, times / (1 / most + times - 1), np.inf)
+        )
+
 
 def full_at(routes: LinkRoutes, loads: Reals, packet: Packet, limits: Limits | None = None) -> Reals:
     """Return the load at which each link is full; infinite for an unused link.

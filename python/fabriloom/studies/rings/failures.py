@@ -21,7 +21,7 @@ from ...topology import Graph
 from ...traffic import Demand
 from ..left import Left, left
 from ..port_loads import Bools, Ints, Reals, port_shares
-from .loads import Carried, bound, carried, needed, of_ports, ports_of, weighed
+from .loads import Carried, bound, carried, needed, of_ports, ports_of, weighed, windows
 
 MOST_WAYS = 1 << 18
 """Most paths between ports that are followed: some seconds."""
@@ -45,6 +45,7 @@ class RingWays:
             message = f"the ways between {self.graph.ports:,} terminals are too many to follow"
             raise compiled.scenario.error(message, ("topology",), "take a smaller network")
         self.weighed = weighed(routes, compiled, compiled.demand())
+        self.windows = windows(compiled, compiled.demand())
         self.matrices = {id(one): one.matrix() for one, _ in self.weighed.values()}
         """Per demand, what each terminal sends to each."""
         self.payload = self.matrices[id(self.weighed["bytes"][0])]
@@ -73,7 +74,8 @@ class RingWays:
         cut = stopped & down[graph.terminal_in_links]
         if graph.several is None:
             at, between = cut, arrives
-            bounds = self._bound(lambda matrix: self._alone(matrix * arrives))
+            whole = ((arrives == 1) | (self.payload == 0)).all(axis=1)
+            bounds = self._bound(lambda matrix: self._alone(matrix * arrives), whole)
         else:
             works = np.bincount(graph.several.terminal, weights=~cut, minlength=graph.terminals)
             at, (between, bounds) = works == 0, self._by_ports(~stopped, arrives)
@@ -107,7 +109,7 @@ class RingWays:
             sent = matrix.ravel()[pair] * part
             return of_ports(self.routes, [(port[sent > 0], to[sent > 0], sent[sent > 0])], ports)
 
-        return between.reshape(self.payload.shape), self._bound(carry)
+        return between.reshape(self.payload.shape), self._bound(carry, np.array(runs.all() and part.all()))
 
     def _alone(self, kept: Reals) -> Carried:
         """Return what is carried of packets between terminals of one port."""
@@ -115,9 +117,13 @@ class RingWays:
         demand = Demand(source, target, kept[source, target], np.zeros(self.graph.terminals))
         return carried(self.routes, self.choice, demand)
 
-    def _bound(self, carry: Callable[[Reals], Carried]) -> dict[str, Any]:
-        """Return the bound of what remains, of which ``carry`` says what is carried."""
+    def _bound(self, carry: Callable[[Reals], Carried], whole: Bools) -> dict[str, Any]:
+        """Return the bound of what remains, of which ``carry`` says what is carried.
+
+        ``whole``: the terminals that send as before. The windows of the others are left out.
+        """
         needs = needed(self.routes, self.weighed, lambda demand: carry(self.matrices[id(demand)]))
+        needs.busy_ps["window"] = np.where(whole, self.windows, 0.0)
         return bound(self.routes, needs)
 
 

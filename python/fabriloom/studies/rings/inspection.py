@@ -15,7 +15,19 @@ from ...topology import Graph
 from ...traffic import Demand
 from ..port_loads import Ints, Reals, plane_lines, spread_evenly
 from .failures import RingWays
-from .loads import Needed, Packets, bound, carried, names_of, needed, of_plane, over_bus_ps, ports_of, weighed
+from .loads import (
+    Needed,
+    Packets,
+    bound,
+    carried,
+    names_of,
+    needed,
+    of_plane,
+    over_bus_ps,
+    ports_of,
+    weighed,
+    windows,
+)
 
 _LONGEST_PACKET_BYTES = 1024
 _TIMES = (
@@ -61,12 +73,17 @@ class RingInspection:
 
     def _needed(self) -> Needed:
         """Return what the demand needs of links, buses, memories and hosts."""
-        demand, sources = weighed(self.routes, self.compiled, self.compiled.demand()), self.compiled.sources
-        found = needed(self.routes, demand, partial(carried, self.routes, self.choice))
+        found, sources = self._of(self.compiled.demand()), self.compiled.sources
         if not isinstance(sources, Sources):
             arrays = self.compiled.arrays
             apiece_ps = sources.busy_ps(arrays, self.choice != "nominal") / sources.busiest(arrays)
             found.busy_ps["host"] = apiece_ps * ports_of(self.routes, self.choice)
+        return found
+
+    def _of(self, demand: Demand) -> Needed:
+        needs = weighed(self.routes, self.compiled, demand)
+        found = needed(self.routes, needs, partial(carried, self.routes, self.choice))
+        found.busy_ps["window"] = windows(self.compiled, demand)
         return found
 
     def slowest(self) -> None:
@@ -87,10 +104,9 @@ class RingInspection:
         routes = self.routes
         # What is needed is of a source that sends one packet by each of its ports.
         apart = (demand.per_grain or 0.0) / ports_of(routes, self.choice) / routes.technology.grain_ps
-        needs = needed(routes, weighed(routes, self.compiled, demand), partial(carried, routes, self.choice))
         return {
             name: time_ps * apart
-            for what, times in needs.busy_ps.items()
+            for what, times in self._of(demand).busy_ps.items()
             for name, time_ps in zip(names_of(routes.graph, what), times.tolist(), strict=True)
         }
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ... import _native
 from ...compile import Compiled, RingRoutes
 from ...compile.several import parallel
 from ...compile.sources import Packets as Sources
@@ -17,7 +18,17 @@ from ...technology import RingTechnology
 from ...topology import Graph
 from ...topology.graph import Plane
 from ...traffic import Demand, given_lengths
-from ..port_loads import Ints, Reals, are_alike, by_ports, in_planes
+from ..port_loads import Ints, Reals, are_alike, by_ports, in_planes, spread_evenly
+from ..zero_load import of_lists
+
+_MOST_SENDERS, _TRIED = 8, 512
+"""Most terminals that are tried alone, and packets of each; the first quarter is passed over."""
+_EXACT = 0.005
+"""Part by which such a trial may be wrong."""
+_ENDLESS, _MOST_STEPS = 1 << 50, 200
+"""Ticks that no trial takes, and steps of 65,536 events after which one is given up."""
+_GOLDEN = (5**0.5 - 1) / 2
+"""Multiples of it are spread evenly between whole numbers."""
 
 
 @dataclass(frozen=True)
@@ -95,7 +106,7 @@ class Packets:
         return float(self.share @ [of(length) for length in self.length_bytes.tolist()])
 
     def needs(self, tech: RingTechnology) -> dict[str, float]:
-        """Return what a packet is on average in payload, symbols, and ps of a bus and of a memory."""
+        """Return what a packet is on average in payload, symbols, and ps of a bus, a memory and a place."""
         request_ps, response_ps = over_bus_ps(tech, self)
         return {
             "packets": 1.0,
@@ -104,9 +115,22 @@ class Packets:
             "response": self.mean(tech.response_symbols),
             "bus_request": request_ps,
             "bus_response": response_ps,
-            "access": tech.memory_access_ps
-            + self.mean(lambda length: tech.memory_block_ps * max(1, -(-round(length) // 64))),
+            "access": self.mean(lambda length: _access_ps(tech, length)),
+            "place": self.mean(lambda length: _place_ps(tech, length)) / max(1, tech.requests_in),
         }
+
+
+def _access_ps(tech: RingTechnology, length: float) -> float:
+    return tech.memory_access_ps + tech.memory_block_ps * max(1, -(-round(length) // 64))
+
+
+def _place_ps(tech: RingTechnology, length: float) -> float:
+    """Return how long a request keeps its place at the receiver; 0 if that is never full."""
+    if not tech.requests_in:
+        return 0.0
+    behind = (tech.request_symbols(length) - 1) * float(tech.symbol_ps())
+    behind *= tech.forwarding == "cut-through"
+    return behind + tech.receive_ps + _access_ps(tech, length)
 
 
 Needs = dict[str, tuple[Demand, float]]
@@ -144,14 +168,76 @@ class Needed:
     """What a network needs per unit of time, see :class:`Carried`."""
 
     busy_ps: dict[str, Reals]
-    """Busy time of every link, of the buses of every switch, of the memory behind every port, and of every
-    terminal's host if messages are sent."""
+    """Busy time of every link, of the buses of every switch, of the memory and the input queue behind every
+    port, and of every terminal's windows, and host if messages are sent."""
     asked: Reals
     """Per port of a terminal: requests that it sends."""
     payload: Reals
     """Per port: their bytes."""
     unit_symbols: float
     """Symbols of the requests of the busiest source."""
+
+
+def windows(compiled: Compiled, demand: Demand) -> Reals:
+    """Return, per terminal, how long its packets of a demand take if it alone sends, one close behind the
+    other, in ps; 0 for most of many terminals.
+
+    So long are limits of packets under way, transactions and places in queues, order, and rounds of tokens.
+    """
+    routes, found = compiled.routes, np.zeros(compiled.graph.terminals)
+    assert isinstance(routes, RingRoutes)
+    if not isinstance(compiled.sources, Sources):
+        demand = compiled.sources.by_packets(compiled.arrays)
+    sent, ports = demand.sent(), ports_of(routes, compiled.scenario.port_choice)
+    for terminal in spread_evenly(np.flatnonzero(sent), _MOST_SENDERS).tolist():
+        found[terminal] = ports * sent[terminal] * (1 - _EXACT) * _alone_ps(compiled, demand, terminal)
+    return found
+
+
+def _alone_ps(compiled: Compiled, demand: Demand, terminal: int) -> float:
+    """Return the mean time from packet to packet of a terminal that sends alone.
+
+    It is the shorter one of that with the places that receivers have, which may make packets go round again,
+    and that with places for all, in which more of them wait behind each other.
+    """
+    own, even = demand.source == terminal, np.full(compiled.graph.terminals, demand.even[terminal])
+    even[terminal] = 0.0
+    share = np.concatenate((demand.packets[own], even / max(1, len(even) - 1)))
+    target = np.concatenate((demand.target[own], np.arange(len(even))))
+    # Each pair as often as it sends, in equal distances.
+    count = np.diff(np.rint(_TRIED * np.cumsum(share) / share.sum()), prepend=0.0).astype(np.int64)
+    pair, first = np.repeat(np.arange(len(target)), count), np.repeat(np.cumsum(count) - count, count)
+    pair = pair[np.argsort((np.arange(len(pair)) - first + 0.5) / count[pair], kind="stable")]
+    if given_lengths(compiled.arrays) is None and compiled.programs is None:
+        lengths, part = compiled.lengths
+        length = lengths[np.searchsorted(np.cumsum(part)[:-1], np.arange(len(pair)) * _GOLDEN % part.sum())]
+    else:
+        assert demand.payload is not None
+        sent = demand.payload.bytes if compiled.programs is None else demand.payload.chars
+        length = np.rint(sent[own][pair])
+    per_terminal, arrays = np.zeros(compiled.graph.terminals, np.int64), compiled.arrays
+    per_terminal[terminal] = len(pair)
+    listed = of_lists(arrays, per_terminal, target[pair], length, np.zeros(len(pair)))
+    roomy = {name: np.zeros_like(arrays[name]) for name in ("station_requests_in", "station_responses_in")}
+    tried = [
+        _from_packet_to_packet(one, len(pair)) for one in (listed, {**listed, **roomy, "ring_phases": 0})
+    ]
+    return min(tried) * float(compiled.tick_ps) if np.isfinite(min(tried)) else 0.0
+
+
+def _from_packet_to_packet(arrays: dict[str, Any], packets: int) -> float:
+    """Return the mean ticks from one to the next of the later packets of a list; infinite without end."""
+    limits = {"precision": 0.0, "packets": packets, "drain": False, "flows": 0, "trace": packets}
+    simulation = _native.Simulation(arrays, until=_ENDLESS, warmup=0, batch=_ENDLESS, **limits)
+    for _ in range(_MOST_STEPS):
+        if simulation.advance(1 << 16):
+            break
+    ticks = np.asarray(simulation.result()["trace_delivered_ticks"], np.float64)
+    if len(ticks) < packets:
+        return np.inf
+    quarter = packets // 4
+    early, late = ticks[quarter : 2 * quarter].mean(), ticks[-quarter:].mean()
+    return float(late - early) / (packets - 2 * quarter)
 
 
 def needed(routes: RingRoutes, needs: Needs, carry: Callable[[Demand], Carried]) -> Needed:
@@ -181,6 +267,7 @@ def needed(routes: RingRoutes, needs: Needs, carry: Callable[[Demand], Carried])
         "link": (packets + echoes * (1 if token else echo)) * routes.network.times_ps["character"],
         "bus": buses / routes.network.rings.bus_count,
         "memory": accesses,
+        "place": of("place", lambda one: one.served),
     }
     asked, payload = (of(name, lambda one: one.asked) for name in ("packets", "bytes"))
     return Needed(busy_ps, asked, payload, float(unit.sent().max(initial=0.0)) * symbols)
@@ -189,8 +276,9 @@ def needed(routes: RingRoutes, needs: Needs, carry: Callable[[Demand], Carried])
 def of_plane(plane: Plane, needed: Needed) -> Needed:
     """Return what one plane needs."""
     switches = slice(plane.first_switch, plane.first_switch + plane.graph.switches)
-    rows: dict[str, slice | Ints] = {"link": plane.links, "bus": switches, "memory": plane.port}
-    rows["host"] = np.zeros(0, np.int64)  # it works for all planes
+    rows: dict[str, slice | Ints] = {"link": plane.links, "bus": switches}
+    rows["memory"] = rows["place"] = plane.port
+    rows["host"] = rows["window"] = np.zeros(0, np.int64)  # they are of all planes
 
     def alone(flow: Reals, own: slice | Ints) -> Reals:
         found = np.zeros_like(flow)
@@ -230,7 +318,10 @@ def names_of(graph: Graph, what: str) -> list[str]:
     """Return the names of all links, buses, memories or hosts."""
     if what == "link":
         return graph.link_names
-    owners = {"bus": graph.switch_names, "memory": graph.port_names, "host": graph.terminal_names}
+    if what == "place":
+        return [f"the input queue of {name}" for name in graph.port_names]
+    own = graph.terminal_names
+    owners = {"bus": graph.switch_names, "memory": graph.port_names, "host": own, "window": own}
     return [f"the {what} of {name}" for name in owners[what]]
 
 
