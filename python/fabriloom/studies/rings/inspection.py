@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from ...traffic import Demand
 from ..port_loads import Ints, Reals, plane_lines, spread_evenly
 from .failures import RingWays
 from .loads import (
+    Carried,
     Needed,
     Packets,
     bound,
@@ -50,11 +50,12 @@ class RingInspection:
         assert isinstance(compiled.routes, RingRoutes)
         self.compiled, self.routes = compiled, compiled.routes
         self.choice = compiled.scenario.port_choice
+        self._last: tuple[Demand, Carried] | None = None
 
     def network(self) -> dict[str, Any]:
         """Return its routes and their loads, ready for JSON."""
-        routes, packets, needs = self.routes, Packets.of(self.compiled), self._needed()
-        found = carried(routes, self.choice, self.compiled.demand())
+        routes, packets, demand = self.routes, Packets.of(self.compiled), self.compiled.demand()
+        needs, found = self._needed(demand), self._carried(demand)
         loads, sent, tech = found.loads, float(found.asked.sum()) or 1.0, routes.technology
         counted = _counted(routes) | {
             "mean_links_on_the_way": float(loads.requests.sum()) / sent,
@@ -71,18 +72,24 @@ class RingInspection:
             **_planes(routes, needs),
         }
 
-    def _needed(self) -> Needed:
+    def _needed(self, demand: Demand | None = None) -> Needed:
         """Return what the demand needs of links, buses, memories and hosts."""
-        found, sources = self._of(self.compiled.demand()), self.compiled.sources
+        found, sources = self._of(demand or self.compiled.demand()), self.compiled.sources
         if not isinstance(sources, Sources):
             arrays = self.compiled.arrays
             apiece_ps = sources.busy_ps(arrays, self.choice != "nominal") / sources.busiest(arrays)
             found.busy_ps["host"] = apiece_ps * ports_of(self.routes, self.choice)
         return found
 
+    def _carried(self, demand: Demand) -> Carried:
+        """Return what is carried of a demand. The last one is kept: to follow all pairs takes long."""
+        if self._last is None or self._last[0] is not demand:
+            self._last = demand, carried(self.routes, self.choice, demand)
+        return self._last[1]
+
     def _of(self, demand: Demand) -> Needed:
         needs = weighed(self.routes, self.compiled, demand)
-        found = needed(self.routes, needs, partial(carried, self.routes, self.choice))
+        found = needed(self.routes, needs, self._carried)
         found.busy_ps["window"] = windows(self.compiled, demand)
         return found
 
