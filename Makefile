@@ -158,6 +158,7 @@ test-site: site
 
 # The same sources give the same bytes, wherever they lie: times are those of the commit, and no path of this machine is
 # in them. The sources are packed first and the wheel is built from what is in the pack, or that might be incomplete.
+# WHEEL="--zig --target ..." builds one for another machine.
 dist: export SOURCE_DATE_EPOCH := $(or $(SOURCE_DATE_EPOCH),$(shell git log -1 --format=%ct 2>/dev/null || echo 1700000000))
 dist: export CARGO_TARGET_DIR := $(CURDIR)/target/dist
 dist: $(VENV)/run.stamp

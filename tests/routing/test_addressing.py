@@ -88,34 +88,23 @@ def test_the_bytes_of_addresses_are_demanded(tmp_path: Path) -> None:
     assert found["busiest_share"] == pytest.approx(each_ps / 40e6 + each_ps / 100e6)
 
 
+ENDS = {"sources": [0, 1], "targets": [6, 7]}
+
+
 @pytest.mark.parametrize(
     "sent",
     [
         {"traffic": {"arrivals": "backlog", "pattern": {"kind": "shift", "by": 6}, "length": "30 B"}},
-        {
-            "program": {
-                "kind": "fixed-pairs",
-                "sources": [0, 1],
-                "targets": [6, 7],
-                "size": "30 B",
-                "rounds": 999,
-            }
-        },
-        {
-            "program": {
-                "kind": "fixed-pairs",
-                "sources": [0, 1],
-                "targets": [6, 7],
-                "size": "90 B",
-                "rounds": 999,
-            }
-        },
+        *(
+            {"program": {"kind": "fixed-pairs", **ENDS, "size": size, "rounds": 999}}
+            for size in ("30 B", "90 B")
+        ),
     ],
 )
 def test_the_bytes_of_addresses_take_their_part_of_what_is_carried(sent: dict[str, Any]) -> None:
     """Beside the rest between packets, and of each packet of a message."""
     if "traffic" in sent:
-        sent["traffic"]["senders"] = [0, 1]
+        sent["traffic"]["senders"] = ENDS["sources"]
     network = {
         "topology": {"kind": "grid", "shape": [4], "terminals_per_switch": 2},
         "technology": {"preset": "spacewire-200", "flow_control": "ignored", "header": "0 B"},

@@ -451,12 +451,8 @@ def _tried_bytes(compiled: Compiled) -> int:
     return mean if compiled.programs is None else min(mean, int(compiled.arrays["message_packet_bytes"]))
 
 
-def _longest_bytes(path: Compiled) -> int:
-    return int(max(path.arrays["length_max"].max(), path.arrays["length_values"].max(initial=0)))
-
-
 def _longest_chars(path: Compiled) -> int:
-    return path.technology.payload_chars(_longest_bytes(path)) + 1
+    return path.technology.payload_chars(longest_bytes(path)) + 1
 
 
 def _loop_ticks(arrays: dict[str, Any]) -> int:
@@ -468,12 +464,8 @@ def _loop_ticks(arrays: dict[str, Any]) -> int:
 def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
     """Return the part of the wire's rate that packets of the first switch, or the first terminal, reach."""
     arrays = {**path.arrays, **changed}
-    tech, longest, chars, loop = (
-        path.technology,
-        _longest_bytes(path),
-        _longest_chars(path),
-        _loop_ticks(arrays),
-    )
+    tech, longest, chars = path.technology, longest_bytes(path), _longest_chars(path)
+    loop = _loop_ticks(arrays)
     packets = longer * int(np.clip(_CHARS // chars, *_PACKETS))
     # In the smallest buffer every quantum waits until its credit has come back.
     rounds = 1 + -(-chars // int(arrays["link_quantum"].min()))

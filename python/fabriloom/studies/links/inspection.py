@@ -174,11 +174,8 @@ class LinkInspection:
     @cached_property
     def _addressed(self) -> Reals:
         """The address characters on all links, as parts of packets of mean length."""
-        choice, tech, demand = (
-            self.compiled.scenario.port_choice,
-            self.routes.technology,
-            self.compiled.demand(),
-        )
+        choice, demand = self.compiled.scenario.port_choice, self.compiled.demand()
+        tech = self.routes.technology
         apiece_ps, longer_ps = (tech.mean_packet_ps(chars) for chars in (0.0, 1.0))
         mean, filled = _packet(self.compiled)[1] + apiece_ps / (longer_ps - apiece_ps), self._demand()
         if filled is not demand and demand.payload is not None:
