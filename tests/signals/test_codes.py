@@ -50,6 +50,35 @@ def test_an_idle_network_has_the_latency_that_the_manual_prints() -> None:
     assert "all latencies are equal" in for_run(found)
 
 
+def test_broadcasts_go_between_the_words_of_frames() -> None:
+    """Four words of 16 ns, 32 cycles more to the end of a link, 5 m of cable; 12 cycles in a router. All words
+    begin with one clock here, so beside frames none has to be waited for."""
+    alone_ns = 3 * (4 * 16 + 32 * 16 + 25) + 2 * 12 * 16
+    sections: dict[str, Any] = {
+        "technology": {"preset": "spacefibre-2g5"},
+        "time_code": [],
+        "broadcast": [{"source": 0, "channel": 7, "every": "10 us"}],
+    }
+    [row] = results(**sections).codes.iter_rows(named=True)
+    assert (row["code"], row["taken"]) == ("broadcast 7", 20)
+    assert row["latency_ns_min"] == row["latency_ns_max"] == alone_ns
+    beside = results(**sections, traffic={"load": 0.7, "length": "1000 B"})
+    [row] = beside.codes.iter_rows(named=True)
+    assert row["latency_ns_max"] == alone_ns
+    assert "Time-codes, interrupts and broadcasts" in for_run(beside)
+
+
+def test_a_broadcast_is_of_whole_columns_of_words() -> None:
+    """A word on each of three wires to begin and to end, and its two words in a column between."""
+    written = scenario(
+        technology={"preset": "spacefibre-2g5", "physical_lanes": 3},
+        time_code=[],
+        broadcast=[{"source": 0, "channel": 0}],
+    )
+    found = compile(written)
+    assert set(found.arrays["link_code_ticks"] * found.tick_ps) == {3 * 16_000}
+
+
 def test_a_port_takes_each_code_from_one_port_of_its_master(tmp_path: Path) -> None:
     """Two routers, cross-strapped: each port gets every code twice and misses none."""
     units = [f"terminal,{unit},a\ncable,{unit},b\n" for unit in ("clock", "camera", "memory")]
@@ -83,7 +112,7 @@ def test_every_key_and_column_is_defined() -> None:
     assert sorted(columns.flatten(found.summary)) == sorted(defined)
     assert found.codes.columns == columns.CODES.names
     assert found.links.columns == [*columns.LINKS.names, *columns.CODE_LINKS.names]
-    assert "Time-codes and interrupts by terminal" in for_run(found)
+    assert "Time-codes, interrupts and broadcasts by terminal" in for_run(found)
     assert "19 made, 57 times taken, " in found._repr_html_()
 
 

@@ -282,6 +282,9 @@ LEFT_OUT = {
     "time_code_latency": "",
     "time_code_forward": "",
     "interrupt_hold": "",
+    "broadcast_flits": "of broadcasts, which the drawing of lanes has, as the next two",
+    "broadcast_cycles": "",
+    "broadcast_hold_cycles": "",
 }
 """Settings that are not drawn here, and why."""
 

@@ -239,6 +239,19 @@ def _lane_rules(dice: Random, lanes: int) -> Table:
     return found
 
 
+def _broadcasts(dice: Random, technology: Table) -> Table:
+    """Messages between the words of frames, in every second network that has frames."""
+    if "frame_flits" not in technology or dice.random() < 0.5:
+        return {}
+    technology |= {"broadcast_flits": dice.randint(1, 5), "broadcast_cycles": dice.randint(0, 9)}
+    technology["broadcast_hold_cycles"] = dice.choice([1_000, 20_000])
+    messages = [
+        {"source": source, "channel": dice.randint(0, 31), "first": f"{dice.randint(0, 90)} ns"}
+        for source in range(dice.randint(1, 3))
+    ]
+    return {"broadcast": [one | {"every": f"{dice.randint(200, 9_000)} ns"} for one in messages]}
+
+
 def lanes(seed: int) -> Table:
     """The network of :func:`links` in flits, its links divided."""
     dice = Random(f"lanes {seed}")
@@ -259,6 +272,7 @@ def lanes(seed: int) -> Table:
         switching = dice.choice(["virtual-cut-through", "store-and-forward"])
         technology |= {"switching": switching, "input_queues": queues, "input_buffer_flits": 400}
     technology |= _lane_rules(Random(f"lane rules {seed}"), technology["lanes"])
+    written |= _broadcasts(Random(f"broadcasts {seed}"), technology)
     choice = dice.choice(["any", "any", "destination", "dateline", "escape", "escape-with-room", "bubble"])
     if choice in ("escape-with-room", "bubble") and "frame_flits" in technology:
         choice = "any"  # these are for lanes that share by packets

@@ -9,7 +9,7 @@ from typing import Any
 from ..process.libraries import pl
 from ..results.figures import in_percent
 from ..results.requirements import GUARANTEED, MISSED, counted, losses, margin, said, without, worst_first
-from ..results.signals import NULLS
+from ..results.signals import left_out
 from . import show
 from .exits import say
 from .house import Bounds, Promise
@@ -100,7 +100,7 @@ def of_slots(table: pl.DataFrame) -> None:
 
 
 def of_codes(table: pl.DataFrame) -> None:
-    """Print time-codes and interrupts by terminal, those with the most jitter first."""
+    """Print codes by terminal, those with the most jitter first."""
     rows = table.sort("jitter_ns", descending=True, nulls_last=True).to_dicts()
     show.table(
         ["code", "from", "to", "taken", "missed", "mean", "longest", "jitter"],
@@ -115,7 +115,7 @@ def of_codes(table: pl.DataFrame) -> None:
         [False] * 3 + [True] * 5,
     )
     _more(len(rows), "with less jitter", "--out has")
-    say(f"Jitter: longest less shortest. {NULLS}.")
+    say(f"Jitter: longest less shortest.{left_out(table)}")
 
 
 def of_bounds(found: Bounds) -> None:

@@ -27,7 +27,7 @@ class Source:
 
     port: int
     number: int | None
-    """The number of an interrupt; None for time-codes."""
+    """The engine's number of an interrupt or a broadcast; None for time-codes."""
     first_ps: int
     every_ps: int
     until_ps: int
@@ -49,8 +49,8 @@ def _sources(scenario: Scenario, graph: Graph) -> list[Source]:
         until_ps = min(one.until_ps or duration_ps, duration_ps)
         for port in _ports(scenario, graph, one.master, (*path, "master")):
             found.append(Source(port, None, first_ps, one.every_ps, until_ps, path))
-    for place, other in enumerate(scenario.interrupt):
-        path = ("interrupt", place)
+    others = [(("interrupt", place), one) for place, one in enumerate(scenario.interrupt)]
+    for path, other in others + [(("broadcast", place), one) for place, one in enumerate(scenario.broadcast)]:
         every_ps = other.every_ps or duration_ps
         for port in _ports(scenario, graph, other.source, (*path, "source")):
             found.append(Source(port, other.number, other.first_ps, every_ps, duration_ps, path))
@@ -156,7 +156,7 @@ def codes_of(scenario: Scenario, graph: Graph, tech: Technology, interfaces: Int
     times = _times_ps(graph, tech, interfaces)
     sources = _sources(scenario, graph)
     _check_rate(scenario, sources, int(times["code"].max()))
-    if scenario.interrupt:
+    if scenario.interrupt or scenario.broadcast:
         _check_hold(scenario, graph, tech, times)
     return Codes(sources, times, tech, graph.switches)
 
@@ -177,14 +177,18 @@ def _check_hold(scenario: Scenario, graph: Graph, tech: Technology, times: Times
         return
     slowest = graph.attributes.get("rate_bits_per_s")
     rate = None if slowest is None or np.isnan(slowest).all() else round(float(np.nanmin(slowest)))
-    others = len(scenario.time_code) + len(scenario.interrupt)
+    others = len(scenario.time_code) + len(scenario.interrupt) + len(scenario.broadcast)
     hop_ps = int((others * times["code"] + times["code_arrival"]).max())
     hop_ps += tech.code_forward_ps + tech.character_ps(rate)
     least_ps = hop_ps * (graph.switches + 1)
     if tech.interrupt_hold_ps < least_ps:
-        message = "an interrupt could go round in the circles of this network for ever: it is forgotten "
-        message += "before it has come everywhere"
-        hint = f'write technology.interrupt_hold = "{-(-least_ps // 1_000_000)} us"'
-        path: Path = ("technology", "interrupt_hold")
-        written = getattr(scenario.technology, "interrupt_hold_ps", None) is not None
-        raise scenario.error(message, path if written else ("interrupt",), hint)
+        hold, least = "interrupt_hold", f'"{-(-least_ps // 1_000_000)} us"'
+        if tech.in_flits:
+            cycle_ps = tech.grain_ps * tech.lane_rules.physical
+            hold, least = "broadcast_hold_cycles", str(-(-least_ps // cycle_ps))
+        message = "it could go round in the circles of this network for ever: it is forgotten before it has "
+        message += "come everywhere"
+        path: Path = ("technology", hold)
+        if hold not in scenario.raw.get("technology", {}):
+            path = ("interrupt" if scenario.interrupt else "broadcast",)
+        raise scenario.error(message, path, f"write technology.{hold} = {least}")

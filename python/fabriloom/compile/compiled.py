@@ -199,6 +199,7 @@ def _times(scenario: Scenario, grain_ps: Fraction) -> Iterator[tuple[str, int, A
     sections += [(f"fault[{place}]", one) for place, one in enumerate(scenario.fault)]
     sections += [(f"time_code[{place}]", one) for place, one in enumerate(scenario.time_code)]
     sections += [(f"interrupt[{place}]", one) for place, one in enumerate(scenario.interrupt)]
+    sections += [(f"broadcast[{place}]", one) for place, one in enumerate(scenario.broadcast)]
     for section, model in sections:
         for name, time_ps in model.written("mtbf_ps", "mttr_ps").items():
             if name.endswith("_ps") and isinstance(time_ps, int) and time_ps > 0:

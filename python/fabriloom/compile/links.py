@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from ..codes import number
 from ..routing import NONE
 from ..scenario import Scenario
+from ..scenario.resolve import has_codes
 from ..technology import Technology, TechnologyError, technology
 from ..technology.model import Ps, Rate
 from ..topology import Graph, GraphError
@@ -238,7 +239,7 @@ class LinkNetwork:
 
     def codes(self, scenario: Scenario) -> Codes | None:
         """Return the codes that are sent besides packets, or None. Raises ScenarioError."""
-        if not (scenario.time_code or scenario.interrupt):
+        if not has_codes(scenario):
             return None
         from .codes import codes_of
 

@@ -131,7 +131,7 @@ def recording(
     responses, 2 for echoes, 3 for busy echoes, plus 4 if it is sent again. ``bus`` is the port to which the
     packet moves from the port of ``link``, or -1. ``last``: it arrives by this stay. ``losses``: time, place
     and packet of each packet that was cut, discarded or timed out. ``codes``: begin, end and link of each
-    time-code or interrupt.
+    time-code, interrupt or broadcast.
     """
     native, graph = results.native, results.graph
     rows = {name: column(native, f"hop_{name}") for name in ("source", "target", "link", "kind")}

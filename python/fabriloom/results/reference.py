@@ -37,7 +37,7 @@ can be trusted.
 A table of a run is an attribute of its results and a file of that name in the folder of `fabriloom run --out DIR`, as
 `results.links` and `links.parquet`: `links`, `flows`, `batches`; `rings` and `buses` of networks of rings; `planes` of
 terminals with several ports; `lanes` with frames, priorities, reservations or tables of lanes; `completions` of the
-pattern `flows`; `requirements`; `codes` (time-codes and interrupts); `congestion`; `over_time` with several flows;
+pattern `flows`; `requirements`; `codes` (time-codes, interrupts, broadcasts); `congestion`; `over_time` with several flows;
 `trace`, also as `trace.json`, which Perfetto opens; of programs `events`, `hosts`, `messages` if kept, `marks`, and
 `slots` of SpaceWire-D. The others:
 

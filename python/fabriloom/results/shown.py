@@ -90,7 +90,7 @@ def _counted(summary: dict[str, Any]) -> list[tuple[str, str]]:
         ),
         *([("in flits", _flits(summary["flits"]))] if "flits" in summary else []),
         *(_faults(summary["faults"]) if "faults" in summary else []),
-        *([("time-codes", codes_text(summary["codes"]))] if "codes" in summary else []),
+        *([codes_text(summary["codes"])] if "codes" in summary else []),
         *([("congestion", _congestion(summary["congestion"]))] if "congestion" in summary else []),
         *(_sci(summary["sci"], summary["network"]["buses"]) if "sci" in summary else []),
     ]

@@ -1,4 +1,4 @@
-"""Latency and jitter of time-codes and interrupts, and those that were missed."""
+"""Latency and jitter of time-codes, interrupts and broadcasts, and those that were missed."""
 
 from __future__ import annotations
 
@@ -12,13 +12,18 @@ from numpy.typing import NDArray
 
 from ..codes import number
 from ..process.libraries import pl
+from ..scenario.sections.interface import MOST_NUMBER
 from ..topology.graph import Graph
 from . import statistics, tables
 from .figures import figures, in_percent
 
+TITLE = "Time-codes, interrupts and broadcasts"
+
 
 def _name(code: int) -> str:
-    return "time-code" if code == number("signal", "time") else f"interrupt {code}"
+    if code == number("signal", "time"):
+        return "time-code"
+    return f"interrupt {code}" if code <= MOST_NUMBER else f"broadcast {code - MOST_NUMBER - 1}"
 
 
 @dataclass(frozen=True)
@@ -172,12 +177,16 @@ ENOUGH = 0.95
 """A jitter between whose extremes less than this share of the codes to come is expected is of too few."""
 
 
-NULLS = "Not in it: the NULL that an idle link may be sending, up to 8 bits of each link on the path"
-"""What the model leaves out of times and jitter."""
+def left_out(table: pl.DataFrame) -> str:
+    """Return a sentence on what the model leaves out of times and jitter: nothing of broadcasts."""
+    if all(code.startswith("broadcast") for code in table["code"]):
+        return ""
+    return " Not in it: the NULL that an idle link may be sending, up to 8 bits of each link on the path."
 
 
-def text(codes: Mapping[str, Any]) -> str:
-    """Summarise time-codes and interrupts in a part of a sentence."""
+def text(codes: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what codes are called, and a summary of them in a part of a sentence."""
+    called = "broadcasts" if codes["worst"].startswith("broadcast") else "time-codes"
     dropped = [
         f"{codes[what]:,} {words}"
         for what, words in (
@@ -189,7 +198,7 @@ def text(codes: Mapping[str, Any]) -> str:
     ]
     made = ", ".join([f"{codes['made']:,} made", f"{codes['taken']:,} times taken", *dropped])
     if codes["worst"] == "":
-        return made
+        return called, made
     jitter, longest = (figures(codes[f"{what}_ns_max"] / 1e3) for what in ("jitter", "latency"))
     few = ""
     if codes["jitter_covered"] < ENOUGH:
@@ -197,4 +206,4 @@ def text(codes: Mapping[str, Any]) -> str:
             f"; the run is too short to tell the jitter: {in_percent(1 - codes['jitter_covered'])} of the "
             "codes to come are expected outside what was seen"
         )
-    return f"{made}; at most {longest} µs, jitter at most {jitter} µs ({codes['worst']}){few}"
+    return called, f"{made}; at most {longest} µs, jitter at most {jitter} µs ({codes['worst']}){few}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 from fabriloom import units
 from fabriloom.scenario.check_kinds import check_kind
 from fabriloom.scenario.errors import Path
-from fabriloom.scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, checksum, files, has_codes
+from fabriloom.scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, checksum, files
 from fabriloom.scenario.schema import Scenario
 from fabriloom.scenario.sections.routing import (
     AfterFault,
@@ -422,26 +422,34 @@ def _ordinary(scenario: Scenario, file: FilePath, written: str, path: Path) -> N
         raise scenario.error(f"{shown} is a pipe or a device, not a file", path, hint)
 
 
-# Checks of ``[[time_code]]`` and ``[[interrupt]]`` against the other sections.
+# Checks of ``[[time_code]]``, ``[[interrupt]]`` and ``[[broadcast]]`` against the other sections.
+_CODES = (
+    "time-codes and interrupts",
+    "time_code_bits",
+    '"spacewire-200", or that of a router such as "spw-10x"',
+)
+_BROADCASTS = ("broadcasts", "broadcast_flits", '"spacefibre-2g5"')
+
+
 def check_codes(scenario: Scenario) -> None:
     """Check that the technology has codes, that times are within the run, and that no setting is unused.
     Raises ScenarioError."""
-    if not has_codes(scenario):
-        for name in CODE_SETTINGS:
-            if name in scenario.raw.get("technology", {}):
-                message = f"technology.{name} has no effect: nothing sends time-codes or interrupts"
-                hint = "add [[time_code]], or remove it"
-                raise scenario.error(message, ("technology", name), hint, key=True)
-        return
-    first: Path = ("time_code",) if scenario.time_code else ("interrupt",)
-    if not scenario.network_kind.codes:
-        message = f"time-codes and interrupts are of SpaceWire, not of a {scenario.topology.kind}"
-        raise scenario.error(message, first, "remove them", key=True)
-    bits = getattr(scenario.technology, "time_code_bits", None)
-    if not (bits or settings(scenario.technology.preset).get("time_code_bits")):
-        message = f"links of {scenario.technology.preset} have no time-codes and interrupts"
-        hint = 'write technology.preset = "spacewire-200", or that of a router such as "spw-10x"'
-        raise scenario.error(message, first, hint, key=True)
+    sent = [name for name in ("time_code", "interrupt", "broadcast") if getattr(scenario, name)]
+    for name in () if sent else CODE_SETTINGS:
+        if name in scenario.raw.get("technology", {}):
+            section = "broadcast" if name.startswith("broadcast") else "time_code"
+            what = "broadcasts" if section == "broadcast" else "time-codes or interrupts"
+            message = f"technology.{name} has no effect: nothing sends {what}"
+            raise scenario.error(message, ("technology", name), f"add [[{section}]], or remove it", key=True)
+    for name in sent:
+        what, needed, preset = _BROADCASTS if name == "broadcast" else _CODES
+        if not scenario.network_kind.codes:
+            message = f"{what} are of SpaceWire, not of a {scenario.topology.kind}"
+            raise scenario.error(message, (name,), "remove them", key=True)
+        given = getattr(scenario.technology, needed, None)
+        if not (given or settings(scenario.technology.preset).get(needed)):
+            message = f"links of {scenario.technology.preset} have no {what}"
+            raise scenario.error(message, (name,), f"write technology.preset = {preset}", key=True)
     for place, one in enumerate(scenario.time_code):
         start_ps = one.every_ps if one.first_ps is None else one.first_ps
         _moment(scenario, ("time_code", place), start_ps, "every" if one.first_ps is None else "first")
@@ -450,8 +458,9 @@ def check_codes(scenario: Scenario) -> None:
             message += units.format_time_ps(start_ps)
             hint = "until is a moment of the run: make it later"
             raise scenario.error(message, ("time_code", place, "until"), hint)
-    for place, other in enumerate(scenario.interrupt):
-        _moment(scenario, ("interrupt", place), other.first_ps, "first")
+    for name in ("interrupt", "broadcast"):
+        for place, other in enumerate(getattr(scenario, name)):
+            _moment(scenario, (name, place), other.first_ps, "first")
 
 
 def _moment(scenario: Scenario, path: Path, start_ps: int, key: str) -> None:

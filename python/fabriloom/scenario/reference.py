@@ -81,6 +81,7 @@ _SEE = {
     "fault": "[faults](faults.md)",
     "time_code": _CODES,
     "interrupt": _CODES,
+    "broadcast": "[broadcasts](../guides/spacefibre.md#broadcasts)",
 }
 """The page that explains each list of tables."""
 

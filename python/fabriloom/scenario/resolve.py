@@ -42,8 +42,11 @@ CODE_SETTINGS = (
     "time_code_jitter",
     "time_code_forward",
     "interrupt_hold",
+    "broadcast_flits",
+    "broadcast_cycles",
+    "broadcast_hold_cycles",
 )
-"""Settings of a technology for time-codes and interrupts; without these they have no effect."""
+"""Settings of a technology for time-codes, interrupts and broadcasts; without these they have no effect."""
 
 RESEND_SETTINGS = ("resend_after", "resend_limit", "resend_backoff")
 """Settings of a protocol for repeated packets; without repetition they have no effect."""
@@ -63,7 +66,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     if not resolved["technology"].get("close_after"):
         resolved["technology"].pop("closed_for", None)
     resolved["interface"] = [_interface(one) for one in scenario.interface]
-    for name in ("interface", "time_code", "interrupt"):
+    for name in ("interface", "time_code", "interrupt", "broadcast"):
         if not getattr(scenario, name):
             del resolved[name]
     if not has_codes(scenario):
@@ -105,8 +108,8 @@ def _ports(scenario: Scenario) -> Ports | None:
 
 
 def has_codes(scenario: Scenario) -> bool:
-    """Whether any terminal sends time-codes or interrupts."""
-    return bool(scenario.time_code or scenario.interrupt)
+    """Whether any terminal sends time-codes, interrupts or broadcasts."""
+    return bool(scenario.time_code or scenario.interrupt or scenario.broadcast)
 
 
 def _filled(section: Section, preset: Mapping[str, Any], prefix: str = "") -> Section:

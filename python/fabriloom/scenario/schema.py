@@ -25,11 +25,12 @@ from fabriloom.scenario.source import SourceMap
 from fabriloom.topology.kinds import NetworkKind
 
 if TYPE_CHECKING:
-    from fabriloom.scenario.sections.interface import Interface, Interrupt, TimeCode
+    from fabriloom.scenario.sections.interface import Broadcast, Interface, Interrupt, TimeCode
     from fabriloom.scenario.sections.program import Program
     from fabriloom.scenario.sections.protocol import CongestionControl, Protocol
     from fabriloom.scenario.sections.run import Fault
 else:
+    Broadcast = later("interface", "Broadcast")
     Interrupt = later("interface", "Interrupt")
     TimeCode = later("interface", "TimeCode")
     CongestionControl = later("protocol", "CongestionControl")
@@ -49,7 +50,7 @@ def with_preset(data: Any) -> Any:
     Sizes in flits become bytes. Networks of rings have their own default preset, SpaceWire protocols have
     packets of any length, and a technology with an MTU has packets of that length. By default, a program
     runs to its end, or for a second, and is measured from its beginning; so are a single burst and a run
-    with faults, time-codes or interrupts.
+    with faults or codes.
     """
     if not isinstance(data, dict):
         return data
@@ -65,9 +66,9 @@ def with_preset(data: Any) -> Any:
         data = _in_packets_of(mtu, data)
     if data.get("program") is not None and isinstance(run, dict):
         data = {**data, "run": {"duration": "1 s", "warmup": "0 ps", "precision": 0.0, **run}}
-    unsteady = any(data.get(name) for name in ("fault", "time_code", "interrupt")) or _is_one_burst(
-        data.get("traffic")
-    )
+    unsteady = any(
+        data.get(name) for name in ("fault", "time_code", "interrupt", "broadcast")
+    ) or _is_one_burst(data.get("traffic"))
     if unsteady and isinstance(run, dict):
         data = {**data, "run": {"warmup": "0 ps", "precision": 0.0, **data.get("run", {})}}
     return data
@@ -119,6 +120,9 @@ class Scenario(Written):
     time_code: Annotated[list[TimeCode], Field(max_length=64)] = setting("Terminals that send time-codes", [])
     interrupt: Annotated[list[Interrupt], Field(max_length=256)] = setting(
         "Terminals that send distributed interrupts", []
+    )
+    broadcast: Annotated[list[Broadcast], Field(max_length=256)] = setting(
+        "Terminals that send SpaceFibre's broadcast messages", []
     )
     run: Run = setting("The end of a run", Run())
     output: Output = setting("The tables of a run that are kept", Output())

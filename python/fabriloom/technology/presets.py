@@ -91,8 +91,8 @@ _NUMBERS = ("first_port", "last_port", "first_address", "last_address")
 """Optional limits of the ports and addresses of switches."""
 _START = ("start_rate_bits_per_s",)
 """Optional setting of the start of links."""
-_STAGE = ("input_cycles",)
-"""Optional setting of links of flits."""
+_STAGES = ("input_cycles", "broadcast_flits", "broadcast_cycles", "broadcast_hold_cycles")
+"""Optional settings of links of flits."""
 _PARTS = {
     "router_latency": ("decode_latency", "forward_latency"),
     "time_code_latency": ("time_code_forward",),
@@ -231,7 +231,7 @@ def _replaced(preset: str, overrides: Mapping[str, Any] | None) -> dict[str, Any
     if "credit_quantum_bytes" in values:
         values = {**dict.fromkeys((*_CLOCKED, *_CODES, *_START, *_NUMBERS)), **values}
     elif "cycle_ps" in values:
-        values = {**dict.fromkeys((*_STAGE, *_NUMBERS)), **values}
+        values = {**dict.fromkeys((*_STAGES, *_NUMBERS)), **values}
     elif is_ring(preset):
         from fabriloom.technology.rings import OTHER_RINGS, PORT_PLACES
 
@@ -342,11 +342,25 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         grain_ps=exact_ps(Fraction(cycle_ps) / physical),
         flow_control="ignored",
         lane_rules=_lane_rules(values, cycle_ps),
+        **_broadcasts(values, cycle_ps),
         **{f"{name}_chars": values[f"{name}_flits"] for name in _FLITS},
         **{f"{name}_ps": values[f"{name}_cycles"] * cycle_ps for name in _CYCLES},
         **{name: values[name] for name in _SAME},
         **_without_missing({name: values[name] for name in _NUMBERS}),
     )
+
+
+def _broadcasts(values: dict[str, Any], cycle_ps: Ps) -> dict[str, Any]:
+    """Return the settings of broadcasts, which are codes of whole columns; empty for links without them."""
+    flits, physical = values["broadcast_flits"], values["physical_lanes"]
+    if not flits:
+        return {}
+    columns = values["frame_start_flits"] + -(-flits // physical) + values["frame_end_flits"]
+    return {
+        "code_bits": columns * physical * 8 * values["flit_bytes"],
+        "code_forward_ps": (values["broadcast_cycles"] or 0) * cycle_ps,
+        "interrupt_hold_ps": (values["broadcast_hold_cycles"] or 0) * cycle_ps,
+    }
 
 
 def _lane_rules(values: dict[str, Any], cycle_ps: Ps) -> LaneRules:

@@ -88,7 +88,7 @@ export const losses = (context, { ways, dots, recording }, now) => {
   context.globalAlpha = 1;
 };
 
-// Draws time-codes and interrupts as small diamonds, which fade after their arrival because they are so short.
+// Draws time-codes, interrupts and broadcasts as small diamonds, which fade after their arrival because they are so short.
 export const codes = (context, { ways, recording }, now) => {
   const fades = 0.3 * recording.stay;
   for (const { begin, end, link } of recording.codes) {

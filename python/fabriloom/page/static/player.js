@@ -125,7 +125,7 @@ export class Player {
     if (all.some((one) => one.data.outages?.some(([, , , stuck]) => stuck))) parts.push(mark("stuck", `${rings ? "station" : "terminal"} that is stuck`));
     if (all.some((one) => one.losses.length)) parts.push(mark("lost", "cross: packet lost; drops: its rest, discarded at the switch"));
     if (all.some((one) => one.data.cycle?.length)) parts.push(mark("cycle", "deadlock: packets that wait for each other in a cycle"));
-    if (all.some((one) => one.codes.length)) parts.push(mark("code", "time-code or interrupt"));
+    if (all.some((one) => one.codes.length)) parts.push(mark("code", "time-code, interrupt or broadcast"));
     legend.replaceChildren(...[...colours, ...parts].map((part) => made("span", {}, ...part)));
   }
 

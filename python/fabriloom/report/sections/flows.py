@@ -113,19 +113,19 @@ def _mean(rows: pl.DataFrame) -> list[Any]:
     return spot(middle, mean)
 
 
-# Parts of reports for runs with time-codes or interrupts.
+# Parts of reports for runs with time-codes, interrupts or broadcasts.
 
 MOST_ROWS = 200
 
 
 def codes(results: Results) -> list[Any]:
-    """Return the latency tails of time-codes and interrupts, and a table with a row per terminal."""
+    """Return the latency tails of codes, and a table with a row per terminal."""
     if not results.has_codes:
         return []
-    table, said = results.codes, signals.text(results.summary["codes"])
+    table, said = results.codes, signals.text(results.summary["codes"])[1]
     note = f"{said}. From when a code is made until a terminal takes it."
     tails = signals.tails(results.native, results.tick_ps / 1000)
-    return [*sections.tail(tails, note, "Time-codes and interrupts"), *_table(table)]
+    return [*sections.tail(tails, note, signals.TITLE), *_table(table)]
 
 
 def _table(table: pl.DataFrame) -> list[Table]:
@@ -144,12 +144,12 @@ def _table(table: pl.DataFrame) -> list[Table]:
         "Jitter (µs)": ("jitter_ns", lambda jitter: _time(jitter, most)),
     }
     note = (
-        f"Jitter is the longest less the shortest time. {signals.NULLS}. "
+        f"Jitter is the longest less the shortest time.{signals.left_out(table)} "
         "Missed: made and not taken; the last one may still be on its way."
     )
     if len(table) > len(shown):
         note += f" The {number(len(shown))} of {number(len(table))} rows with most jitter."
-    return [table_of("Time-codes and interrupts by terminal", columns, shown, note)]
+    return [table_of(f"{signals.TITLE} by terminal", columns, shown, note)]
 
 
 def _time(value_ns: float | None, most_ns: float = 0.0) -> Cell:

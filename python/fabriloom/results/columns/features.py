@@ -124,11 +124,11 @@ _JITTER = "The longest less the shortest time."
 
 CODE_SUMMARY = table(
     "code_summary",
-    "Summary of runs with time-codes or interrupts",
+    "Summary of runs with time-codes, interrupts or broadcasts",
     "Counts are of the window.",
     {
         "codes.made": (
-            "count | Time-codes and interrupts that their sources made, each once if a terminal sends it by several ports.",
+            "count | Time-codes, interrupts and broadcasts that their sources made, each once if a terminal sends it by several ports.",
             lambda codes: codes.made,
         ),
         "codes.taken": ("count | How often a terminal took one.", lambda codes: codes.total("taken")),
@@ -163,10 +163,10 @@ CODE_SUMMARY = table(
 
 CODES = table(
     "codes",
-    "Time-codes and interrupts",
+    "Time-codes, interrupts and broadcasts",
     "One row per source of codes and terminal, of several ports per port, but for the source itself: how the codes of the window came to it. A terminal that sends codes by several ports of one network is one source.",
     {
-        "code": "text | `time-code`, or `interrupt` and its number.",
+        "code": "text | `time-code`, `interrupt` and its number, or `broadcast` and its channel.",
         "source": "text | The terminal that sends it, or its port if it is the only one of several.",
         "terminal": "text | The terminal that it comes to.",
         "made": "count | How many the source made.",
@@ -188,7 +188,7 @@ CODES = table(
 
 CODE_LINKS = table(
     "code_links",
-    "Links with time-codes or interrupts",
+    "Links with time-codes, interrupts or broadcasts",
     "",
     {
         "codes": ("count | Codes sent on the link.", count("link_codes_sent")),

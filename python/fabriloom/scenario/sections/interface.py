@@ -1,4 +1,5 @@
-"""``[[interface]]``: interface chips of terminals; ``[[time_code]]``, ``[[interrupt]]``: their codes."""
+"""``[[interface]]``: interface chips of terminals; ``[[time_code]]``, ``[[interrupt]]``, ``[[broadcast]]``:
+what they send besides packets."""
 
 from __future__ import annotations
 
@@ -42,6 +43,20 @@ class Interrupt(Section):
     number: Annotated[int, Field(ge=0, le=MOST_NUMBER)] = setting("Number of the interrupt")
     first_ps: TimePs = setting("Time of the first interrupt", 0)
     every_ps: PositiveTimePs | None = optional("Time from one interrupt to the next; if not given, one only")
+
+
+class Broadcast(Section):
+    """A terminal that sends SpaceFibre's broadcast messages, once or periodically."""
+
+    source: Terminal = setting("The terminal; it sends by all its ports")
+    channel: Annotated[int, Field(ge=0, le=MOST_NUMBER)] = setting("Broadcast channel")
+    first_ps: TimePs = setting("Time of the first message", 0)
+    every_ps: PositiveTimePs | None = optional("Time from one message to the next; if not given, one only")
+
+    @property
+    def number(self) -> int:
+        """Return the engine's number: those of interrupts come first."""
+        return MOST_NUMBER + 1 + self.channel
 
 
 Latency = Annotated[str, Field(max_length=100)]

@@ -323,6 +323,15 @@ class Generic(SwitchedLinks):
     restart_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = optional(
         "From the repair of a link until it runs again"
     )
+    broadcast_flits: Annotated[int, Field(ge=0, le=2**10)] | None = optional(
+        "Flits of a broadcast message between a beginning and an end as those of a frame; 0: there are none"
+    )
+    broadcast_cycles: Annotated[int, Field(ge=0, le=10**6)] | None = optional(
+        "From the arrival of a broadcast at a switch until it is ready for the other links"
+    )
+    broadcast_hold_cycles: Annotated[int, Field(ge=0, le=10**9)] | None = optional(
+        "A switch or a terminal that has accepted a broadcast drops further ones of its channel for this long"
+    )
     watchdog_cycles: Annotated[int, Field(ge=0, le=10**12)] | None = optional(
         "A switch ends a packet that holds an output and has not moved for this many cycles; 0: never"
     )
