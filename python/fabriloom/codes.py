@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 from . import _native
 
+FIRST_BROADCAST = 32
+"""The number of broadcast channel 0: those of interrupts are below."""
+
 _DTYPES = {"u8": np.uint8, "u32": np.uint32, "u64": np.uint64, "f64": np.float64}
 
 

@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from .. import simulate
+from .. import __version__, simulate
 from ..compile import graph_of
 from ..process.libraries import pl
 from ..reading import toml_value
@@ -246,8 +246,6 @@ class Fitted:
     @property
     def summary(self) -> dict[str, Any]:
         """All numbers, ready for JSON."""
-        from .. import __version__
-
         curves = {
             name: {
                 "lines": [{**asdict(line), "table": line.is_table} for line in curve.lines],
@@ -280,8 +278,6 @@ class Fitted:
     @property
     def text(self) -> str:
         """Return the text of the preset file."""
-        from .. import __version__
-
         return "".join(preset_lines(self.model, __version__))
 
     def told(self) -> list[str]:

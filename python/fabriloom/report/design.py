@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from .. import __version__
 from ..results.columns import flatten
 from ..results.figures import figures, in_percent
 from .page import (
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
 
 def for_design(design: Design) -> str:
     """Return the report as HTML text."""
-    from .. import __version__
-
     best, asked = design.best, design.requirements
     page = Page(title=asked.name or "A design", kind="design", description=asked.description)
     page.verdicts = {"": _verdict(design)}

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes import number
+from ..codes import FIRST_BROADCAST, number
 from ..process.libraries import pl
-from ..scenario.sections.interface import MOST_NUMBER
 from ..topology.graph import Graph
 from . import statistics, tables
 from .figures import figures, in_percent
@@ -23,7 +22,7 @@ TITLE = "Time-codes, interrupts and broadcasts"
 def _name(code: int) -> str:
     if code == number("signal", "time"):
         return "time-code"
-    return f"interrupt {code}" if code <= MOST_NUMBER else f"broadcast {code - MOST_NUMBER - 1}"
+    return f"interrupt {code}" if code < FIRST_BROADCAST else f"broadcast {code - FIRST_BROADCAST}"
 
 
 @dataclass(frozen=True)

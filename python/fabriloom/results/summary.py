@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .. import __version__
 from ..reading.texts import escaped
 from ..scenario.schema import Scenario
 from ..topology.graph import Graph
@@ -47,8 +48,6 @@ class Provenance:
     @classmethod
     def of(cls, scenario: Scenario, engine: str = "links") -> Provenance:
         """Return the provenance of a scenario to be run by ``engine``."""
-        from .. import __version__
-
         source = scenario.source
         return cls(
             name=scenario.name or escaped(Path(source.file).stem) or f"{scenario.topology.kind} network",

@@ -17,6 +17,7 @@ from .check import dependency_cycle
 from .layers import all_minimal, hops, hops_needed, minimal_layers, ugal, valiant
 from .levels import lash, read_levels
 from .native import Core, numbers
+from .own_table import own_table
 from .table import NONE, ByPair, RouteTable, RoutingError
 from .up_down import one_way, self_routing, shortest_path, up_down, up_star_down_star
 
@@ -199,8 +200,6 @@ def _spread(adaptive: bool, spread: str | None) -> str:
 
 
 def _own(graph: Graph, adaptive: bool, universal: bool, given: dict[str, Any]) -> RouteTable:
-    from .own_table import own_table
-
     if universal:
         raise RoutingError("universal routing is not possible with a table of your own", "universal")
     _check_names("table", own_table, given, ("graph", "adaptive"))

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .rings import BLOCK, MOST_TURNS, PASS, PortRoute
 from .table import NONE, ByPair, RouteTable, RoutingError, check_size
 
 if TYPE_CHECKING:
     from ..topology.graph import Graph, Ints
-    from .rings import PortRoute
 
 
 def together(graph: Graph, tables: Sequence[RouteTable], lanes: int = 1) -> RouteTable:
@@ -97,8 +97,6 @@ def ports_together(graph: Graph, routes: Sequence[PortRoute]) -> PortRoute:
     """
     if graph.several is None:
         return routes[0]
-    from .rings import BLOCK, MOST_TURNS, PortRoute
-
     turns = lcm(*(route.turns for route in routes))
     if turns > MOST_TURNS:
         message = (
@@ -124,8 +122,6 @@ def ports_together(graph: Graph, routes: Sequence[PortRoute]) -> PortRoute:
 
 def _lanes(route: PortRoute, own: np.ndarray, terminals: Ints) -> tuple[np.ndarray, Ints]:
     """Return the different rows of entries for terminals of a plane (-1: of another), and each port's row."""
-    from .rings import BLOCK, PASS
-
     used = np.flatnonzero(terminals >= 0)
     if not len(own) or not len(used):
         return np.full((1, BLOCK), PASS, np.uint8), np.zeros(len(own), np.int64)

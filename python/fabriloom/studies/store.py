@@ -20,6 +20,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from .. import __version__
 from ..output import Pieces, file, remove, settle, stamp
 
 # Pack finished points into files of some thousands: many small files are slow to list, copy and remove.
@@ -158,8 +159,6 @@ _DIGITS = 24
 @cache
 def program(*more: Path) -> str:
     """Return the checksum of version and files that a run depends on; ``more``: other files, or folders."""
-    from .. import __version__
-
     digest = hashlib.sha256(__version__.encode())
     added = (path for one in more for path in sorted([one] if one.is_file() else one.rglob("*.py")))
     for path in (*(PACKAGE / name for name in sorted(sources())), *added):

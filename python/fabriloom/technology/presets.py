@@ -12,6 +12,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from fabriloom import units
+from fabriloom.technology import clocks
 from fabriloom.technology.errors import TechnologyError
 from fabriloom.technology.lanes import LaneRules
 from fabriloom.technology.model import Ps, Technology, exact_ps
@@ -252,8 +253,6 @@ def _characters(preset: str, values: dict[str, Any]) -> Technology:
     latency, clock = clocked.pop("router_latency"), clocked.pop("router_clock_millihz")
     values |= _codes({name: values.pop(name) for name in _CODES}, clock)
     if latency:
-        from fabriloom.technology import clocks
-
         at_clock = values["crossbar"] == "clock"
         values |= clocks.settings(latency, clock, clocked, values["data_bits"], at_clock)
     elif clock or any(clocked.values()):
@@ -286,8 +285,6 @@ def _codes(given: Mapping[str, Any], clock_millihz: int | None) -> dict[str, Any
             message = "time_code_jitter has no effect without time_code_latency"
             raise TechnologyError(message, "time_code_jitter", "write time_code_latency, or remove it")
         return {**found, "code_forward_ps": given["time_code_forward_ps"] or 0}
-    from fabriloom.technology import clocks
-
     return {**found, **clocks.code_settings(latency, given["time_code_jitter"], clock_millihz, bits)}
 
 

@@ -8,7 +8,10 @@ from pathlib import Path
 
 from .. import reading
 from ..reading import ReadError
+from .foreign import foreign
 from .graph import MAX_TERMINALS, Graph, GraphError, whole
+from .raw import RawGraph
+from .several import is_of_cables, without_ports
 
 FORMATS = ("graphml", "json", "csv")
 MAX_FILE_BYTES = 1 << 30
@@ -38,8 +41,6 @@ def file(
         GraphError: the file cannot be used; the message gives file and line.
     """
     from . import edge_list, graphml, node_link
-    from .foreign import foreign
-    from .raw import RawGraph
 
     path = Path(path)
     form = _format(path, format)
@@ -81,8 +82,6 @@ def writable(graph: Graph) -> Graph:
     """
     if graph.several is None:
         return graph
-    from .several import is_of_cables, without_ports
-
     if not is_of_cables(graph):
         raise GraphError("a network of planes is written plane by plane", "path")
     return without_ports(graph)

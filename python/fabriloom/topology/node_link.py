@@ -24,6 +24,7 @@ from .family import family
 from .foreign import foreign
 from .graph import Graph, GraphError, Plane
 from .raw import RawGraph, read_family
+from .several import is_of_cables, without_ports
 from .written import address_of, cables_of, family_line, numbers_of, of_vertex
 
 if TYPE_CHECKING:
@@ -130,8 +131,6 @@ def inline(
     Raises:
         GraphError: the content cannot be used.
     """
-    from .raw import RawGraph
-
     raw = RawGraph("content")
     try:
         read(raw, content)
@@ -146,8 +145,6 @@ def table_of(graph: Graph) -> dict[str, Any]:
     Raises:
         GraphError: nothing in a scenario describes it.
     """
-    from .several import is_of_cables, without_ports
-
     if graph.several is not None and is_of_cables(graph):
         graph = without_ports(graph)
     if graph.several is not None:

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
+from fabriloom.codes import FIRST_BROADCAST
 from fabriloom.scenario.fields import (
     ByteRateBitsPerS,
     EventRateMilliHz,
@@ -20,8 +21,7 @@ from fabriloom.scenario.fields import (
     setting,
 )
 
-MOST_NUMBER = 31
-"""The largest number of a distributed interrupt."""
+_MOST_NUMBER = FIRST_BROADCAST - 1
 
 
 class TimeCode(Section):
@@ -40,7 +40,7 @@ class Interrupt(Section):
     """A terminal that sends a distributed interrupt, once or periodically."""
 
     source: Terminal = setting("The terminal; it sends by all its ports")
-    number: Annotated[int, Field(ge=0, le=MOST_NUMBER)] = setting("Number of the interrupt")
+    number: Annotated[int, Field(ge=0, le=_MOST_NUMBER)] = setting("Number of the interrupt")
     first_ps: TimePs = setting("Time of the first interrupt", 0)
     every_ps: PositiveTimePs | None = optional("Time from one interrupt to the next; if not given, one only")
 
@@ -49,14 +49,14 @@ class Broadcast(Section):
     """A terminal that sends SpaceFibre's broadcast messages, once or periodically."""
 
     source: Terminal = setting("The terminal; it sends by all its ports")
-    channel: Annotated[int, Field(ge=0, le=MOST_NUMBER)] = setting("Broadcast channel")
+    channel: Annotated[int, Field(ge=0, le=_MOST_NUMBER)] = setting("Broadcast channel")
     first_ps: TimePs = setting("Time of the first message", 0)
     every_ps: PositiveTimePs | None = optional("Time from one message to the next; if not given, one only")
 
     @property
     def number(self) -> int:
         """Return the engine's number: those of interrupts come first."""
-        return MOST_NUMBER + 1 + self.channel
+        return FIRST_BROADCAST + self.channel
 
 
 Latency = Annotated[str, Field(max_length=100)]
