@@ -200,8 +200,9 @@ def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
     pace = [max(int(each[link]) for links in way.values() for link in links) for way in ways]
     latency = [_latency(network, way, NONE, {}) for way in ways]
     first: dict[tuple[int, ...], int] = {}
+    target = [network.terminal_class[flow.last] for flow in flows]
     alike = [
-        first.setdefault((flow.target, flow.characters, pace[number], latency[number]), number)
+        first.setdefault((target[number], flow.characters, pace[number], latency[number]), number)
         for number, flow in enumerate(flows)
     ]
     found = Worst(network, flows, ways, pace, latency, ahead, alike)
