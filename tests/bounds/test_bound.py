@@ -151,10 +151,6 @@ REFUSED: dict[str, tuple[Table, str]] = {
         {"traffic": None, "program": {"kind": "ping-pong", "size": "8 B"}},
         "there is no bound for programs",
     ),
-    "lanes": (
-        {"technology": {"preset": "generic", "lanes": 2}},
-        "there is no bound for links of several lanes",
-    ),
     "time-slots": (
         {"technology": {"preset": "generic", "lanes": 1, "lane_slots": ["0-15"], "lane_slot_cycles": 1000}},
         "there is no bound for links with time-slots",

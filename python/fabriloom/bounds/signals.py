@@ -32,12 +32,12 @@ _RARER = "send them less often"
 class Signals:
     """The codes of a network. All times in ticks."""
 
-    def __init__(self, arrays: dict[str, Any], hops: Sequence[Way], backwards: Sequence[int]) -> None:
+    def __init__(self, arrays: dict[str, Any], met: dict[int, set[int]]) -> None:
         self._arrays = arrays
         self._period = arrays["code_period_ticks"].astype(np.float64)
         self._wire = arrays["link_code_ticks"].astype(np.float64)
         self._carried = [_carried(arrays, int(port)) for port in arrays["code_port"]]
-        self._met = _met(hops, backwards)
+        self._met = met
         self._under_way = self._longest_under_way()
         self.apiece = cache(self._apiece)
 
@@ -154,7 +154,7 @@ def _carried(arrays: dict[str, Any], port: int) -> set[int]:
     return found
 
 
-def _met(hops: Sequence[Way], backwards: Sequence[int]) -> dict[int, set[int]]:
+def met_by(hops: Sequence[Way], backwards: Sequence[int]) -> dict[int, set[int]]:
     """Return U: per link, all links of all flows that packets on it can meet."""
     found: dict[int, set[int]] = {link: set() for link in backwards}
     after: dict[int, set[int]] = {link: set() for link in backwards}
