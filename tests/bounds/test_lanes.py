@@ -127,21 +127,35 @@ def test_the_highest_priority_waits_for_a_turn_and_the_others_for_packets() -> N
         bound(random)
 
 
-REFUSED: dict[str, tuple[Table, str]] = {
-    "crossbar": ({"lanes": 2, "crossbar": "link-rate"}, "share a crossbar as fast as a link"),
-    "packets": ({"lanes": 2, "lane_sharing": "packet"}, "keeps a link from other lanes while it cannot move"),
-    "drawn": ({"lanes": 2, "group_choice": "drawn"}, "draw a link of several lanes"),
+WHOLE: Table = {
+    "lanes": 2,
+    "lane_sharing": "packet",
+    "switching": "virtual-cut-through",
+    "input_buffer_flits": 40,
+}
+PARALLEL: Table = {"kind": "grid", "shape": [2], "terminals_per_switch": 2, "links_per_edge": 2}
+REFUSED: dict[str, tuple[Table, Table, str]] = {
+    "crossbar": ({"lanes": 2, "crossbar": "link-rate"}, {}, "share a crossbar as fast as a link"),
+    "packets": ({"lanes": 2, "lane_sharing": "packet"}, {}, "keeps a link from other lanes while it cannot"),
+    "drawn": ({"lanes": 2, "group_choice": "drawn"}, {"topology": PARALLEL}, "draw a link of several lanes"),
+    "room": (
+        WHOLE,
+        {"topology": PARALLEL, "routing": {"lane_choice": "escape-with-room"}},
+        "waits for room behind a lane",
+    ),
+    "congestion": (
+        {"input_queues": "per-output", **WHOLE},
+        {"congestion_control": {}},
+        "no bound with congestion control",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_has_no_bound_is_refused(name: str) -> None:
-    technology, words = REFUSED[name]
-    parallel = {"topology": {"kind": "grid", "shape": [2], "terminals_per_switch": 2, "links_per_edge": 2}}
+    technology, more, words = REFUSED[name]
     with pytest.raises(ScenarioError, match=words):
-        bound(
-            Scenario.from_dict(written([flow(0, 3, 8)], **technology) | (parallel if name == "drawn" else {}))
-        )
+        bound(Scenario.from_dict(written([flow(0, 3, 8)], **technology) | more))
 
 
 def test_a_command_and_a_report_name_the_lanes(tmp_path: Path) -> None:

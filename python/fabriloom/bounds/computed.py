@@ -8,7 +8,7 @@ from dataclasses import replace
 from .. import _native
 from ..codes import number
 from ..compile import FEW_FLOWS, Compiled, compile
-from ..compile.congestion import headroom
+from ..compile.congestion import WHOLE, headroom
 from ..scenario import Scenario, ScenarioError
 from ..topology import LINKS, RINGS
 from .calculus import worst
@@ -122,33 +122,40 @@ def _check_lanes(compiled: Compiled) -> None:
     several = arrays["lanes"] > 1
     by_packet = several and arrays["lane_sharing"] == number("sharing", "packet")
     crosses = arrays["switch_crossbar_ticks"].any() and (several or arrays["output_queues"])
-    found = {
-        "crossbar": crosses
-        and (
+    for path, refuses, message, hint in (
+        (
+            ("technology", "crossbar"),
+            crosses,
             "where lanes or queues share a crossbar as fast as a link: a turn can be missed",
             'write crossbar = "fast", or one lane and input_queues = "fifo"',
         ),
-        "lane_sharing": by_packet
-        and not _native.is_by_packet(arrays)
-        and (
+        (
+            ("technology", "lane_sharing"),
+            by_packet and not _native.is_by_packet(arrays),
             "where a packet keeps a link from other lanes while it cannot move",
-            'write switching = "virtual-cut-through", or lane_sharing = "flit"',
+            f'{WHOLE}; or lane_sharing = "flit"',
         ),
-        "group_choice": several
-        and len(arrays["group_part_start"])
-        and ("for packets that draw a link of several lanes", 'write group_choice = "first"'),
-        "lanes": arrays["grant_with_room"]
-        and (
+        (
+            ("technology", "group_choice"),
+            several and len(arrays["group_part_start"]),
+            "for packets that draw a link of several lanes",
+            'write group_choice = "first"',
+        ),
+        (
+            ("routing", "lane_choice"),
+            arrays["grant_with_room"],
             "where a packet waits for room behind a lane: others can take it always",
             "choose another lane_choice",
         ),
-        "congestion_control": len(arrays["cct_eighths"])
-        and ("with congestion control: marks of others let a port rest", "leave it out"),
-    }
-    for name, why in found.items():
-        if why:
-            message, hint = why
-            raise compiled.scenario.error(f"there is no bound {message}", ("technology", name), hint)
+        (
+            ("congestion_control",),
+            len(arrays["cct_eighths"]),
+            "with congestion control: marks of others let a port rest",
+            "leave it out",
+        ),
+    ):
+        if refuses:
+            raise compiled.scenario.error(f"there is no bound {message}", path, hint)
 
 
 def _tried(found: Bounds, tries: int, progress: Callable[[int, int], None] | None) -> Bounds:
