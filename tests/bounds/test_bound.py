@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -113,6 +114,24 @@ def test_the_parts_add_up(seed: int) -> None:
             assert not part.parts or sum(inner.ticks for inner in part.parts) == part.ticks
 
 
+def test_ports_of_one_terminal_have_bounds_of_their_own(tmp_path: Path) -> None:
+    """Two flows share a link and part before two ports, of which a third one uses the first."""
+    lines = ["kind,source,target,parallel", "switch,r1,,", "switch,r2,,", "terminal,a,r1,", "terminal,b,r1,"]
+    lines += ["terminal,c,r2,", "terminal,mem,r2,2", "cable,r1,r2,"]
+    (tmp_path / "net.csv").write_text("\n".join(lines) + "\n")
+    flows = [flow(0, 3, 64), flow(1, 3, 64), flow(2, 3, 2000)]
+    written = {
+        "topology": {"kind": "file", "path": "net.csv"},
+        "technology": SPACEWIRE,
+        "ports": {"choice": "destination"},
+        "traffic": {"pattern": {"kind": "flows", "flows": flows}},
+    }
+    found = bound(Scenario.from_dict(written, tmp_path), tries=20)
+    assert found.worst.flows[0].ports == (0, 3) != found.worst.flows[1].ports
+    assert found.worst.delay(0) > found.worst.delay(1)
+    assert (found.table["found_share"] <= 1).all()
+
+
 RING = {"topology": {"kind": "sci-ring", "terminals": 4}, "technology": {"preset": "sci-lc2"}}
 TORUS = {
     "topology": {"kind": "torus", "shape": [5]},
@@ -131,10 +150,6 @@ REFUSED: dict[str, tuple[Table, str]] = {
     "programs": (
         {"traffic": None, "program": {"kind": "ping-pong", "size": "8 B"}},
         "there is no bound for programs",
-    ),
-    "lanes": (
-        {"technology": {"preset": "generic", "lanes": 2}},
-        "there is no bound for links of several lanes",
     ),
     "time-slots": (
         {"technology": {"preset": "generic", "lanes": 1, "lane_slots": ["0-15"], "lane_slot_cycles": 1000}},

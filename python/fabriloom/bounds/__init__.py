@@ -6,5 +6,6 @@
 from .calculus import Line
 from .computed import bound, of_few_flows, promises_of
 from .found import Bounds, Promise
+from .wires import STARVED
 
-__all__ = ["Bounds", "Line", "Promise", "bound", "of_few_flows", "promises_of"]
+__all__ = ["STARVED", "Bounds", "Line", "Promise", "bound", "of_few_flows", "promises_of"]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 
 from ..routing import NONE
 from .flows import MOST_STATES, Flow, Network, Way
-from .signals import Signals
+from .signals import Signals, met_by
+from .wires import NEVER, Costs
 
 # Who blocks whom: the parts of a bound.
 
@@ -85,7 +88,7 @@ def _service(worst: Worst, link: int, flow: int, depth: int) -> list[Part]:
     """Return the parts of ``S``, from the front of the input buffer of a link on."""
     found: list[Part] = []
     while True:
-        found.append(Part("passing", link, int(worst.network.costs.once[link])))
+        found.append(Part("passing", link, worst.passing(link, flow)))
         links = worst.hops[flow].get(link)
         if links is None:
             own = worst.streamed(flow, worst.flows[flow].characters)
@@ -126,6 +129,8 @@ class Worst:
     """Per link: packets that may have left its switch and not yet its input buffer."""
     alike: list[int]
     """Per flow: the first flow with the same remaining path."""
+    starves: list[bool]
+    """Per flow: whether other lanes can go before it always."""
     backwards: list[int] = field(default_factory=list)
     """All used links, each after the links that follow it on a path."""
     service: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -139,10 +144,10 @@ class Worst:
     """Time-codes and interrupts; None without."""
 
     def delay(self, flow: int) -> int:
-        """Return the bound of a flow, in ticks from dispatch to delivery."""
+        """Return the bound of a flow, in ticks from dispatch to delivery; from ``NEVER`` on there is none."""
         first = self.first(flow)
         alone = self.granted(first, flow)
-        if self.signals is None:
+        if self.signals is None or alone >= NEVER:
             return alone
         return int(self.signals.prolonged(np.array([float(alone)]), self.signals.apiece(first))[0])
 
@@ -156,7 +161,14 @@ class Worst:
 
     def streamed(self, flow: int, characters: int) -> int:
         """Return the time of characters of a packet that is no longer blocked, at most of all of them."""
-        return min(characters, self.flows[flow].characters) * self.pace[flow] + self.latency[flow]
+        some = min(characters, self.flows[flow].characters) * self.pace[flow] + self.latency[flow]
+        return some + NEVER * self.starves[flow]
+
+    def passing(self, link: int, flow: int) -> int:
+        """Return o: the delays of a packet on a link; where it is stored, also until all of it is there."""
+        costs = self.network.costs
+        stored = self.flows[flow].characters * int(costs.character[link]) if costs.stores[link] else 0
+        return int(costs.once[link]) + stored
 
     def granted(self, link: int, flow: int) -> int:
         """Return the time from the grant of a link until the packet's end has left its input buffer."""
@@ -195,16 +207,16 @@ class Worst:
 def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
     """Compute every state, backwards from the links into terminals. Raises ScenarioError."""
     ways = _ways(network, flows)
+    network.costs = Costs(network.compiled.arrays, _longest_in(flows, ways))
+    pace, latency = _along(network, ways)
     ahead = [1 + max(0, int(capacity) - 1) // shortest for capacity in network.costs.capacity]
-    each = network.costs.character
-    pace = [max(int(each[link]) for links in way.values() for link in links) for way in ways]
-    latency = [_latency(network, way, NONE, {}) for way in ways]
-    first: dict[tuple[int, ...], int] = {}
+    starves = [any(network.costs.starved[link] for links in way.values() for link in links) for way in ways]
+    first: dict[tuple[Any, ...], int] = {}
     alike = [
-        first.setdefault((flow.target, flow.characters, pace[number], latency[number]), number)
-        for number, flow in enumerate(flows)
+        first.setdefault((network.class_of(flow), flow.characters, *rest), number)
+        for number, (flow, *rest) in enumerate(zip(flows, pace, latency, starves, strict=True))
     ]
-    found = Worst(network, flows, ways, pace, latency, ahead, alike)
+    found = Worst(network, flows, ways, pace, latency, ahead, alike, starves)
     before: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, way in enumerate(ways):
         for came, links in way.items():
@@ -221,7 +233,7 @@ def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
 def _signals(found: Worst) -> Signals:
     """Return the codes beside the packets. Raises ScenarioError if no delay is guaranteed beside them."""
     compiled = found.network.compiled
-    signals = Signals(compiled.arrays, found.hops, found.backwards)
+    signals = Signals(compiled.arrays, met_by(found.hops, found.backwards))
     refused = signals.refused(sorted({found.first(flow) for flow in range(len(found.flows))}))
     if refused is None:
         return signals
@@ -242,9 +254,32 @@ def _ways(network: Network, flows: list[Flow]) -> list[Way]:
     return ways
 
 
+def counted(found: Worst) -> Worst:
+    """Return what packets cost if those of other lanes of their links are counted, and no turn of theirs."""
+    network = copy(found.network)
+    network.costs = Costs(network.compiled.arrays, _longest_in(found.flows, found.hops), turns=False)
+    pace, latency = _along(network, found.hops)
+    return replace(found, network=network, pace=pace, latency=latency)
+
+
+def _along(network: Network, ways: list[Way]) -> tuple[list[int], list[int]]:
+    """Return per flow the character time of the slowest link on its path, and the delays of all of it."""
+    each = network.costs.character
+    pace = [max(int(each[link]) for links in way.values() for link in links) for way in ways]
+    return pace, [_latency(network, way, NONE, {}) for way in ways]
+
+
+def _longest_in(flows: list[Flow], ways: list[Way]) -> dict[int, int]:
+    """Return the characters of the longest packet of each link that has traffic."""
+    found: dict[int, int] = {}
+    for flow, way in zip(flows, ways, strict=True):
+        for link in {link for links in way.values() for link in links}:
+            found[link] = max(found.get(link, 0), flow.characters)
+    return found
+
+
 def _work_out(found: Worst, link: int, before: dict[int, list[int]]) -> None:
     """Compute S, P and M of one link from those of the links that follow it."""
-    once = int(found.network.costs.once[link])
     some = {found.alike[flow]: flow for flows in before.values() for flow in flows}
     for kind, flow in some.items():
         links = found.hops[flow].get(link)
@@ -252,7 +287,7 @@ def _work_out(found: Worst, link: int, before: dict[int, list[int]]) -> None:
             behind = found.streamed(flow, found.flows[flow].characters)
         else:
             behind = found.asked(link, links, flow)
-        found.service[link, kind] = once + behind
+        found.service[link, kind] = found.passing(link, flow) + behind
     found.rest[link] = max((_rest(found, link, flow), flow) for flow in some.values())
     for came, flows in before.items():
         some = {found.alike[flow]: flow for flow in flows}
@@ -319,10 +354,9 @@ def _backwards(network: Network, ways: list[Way]) -> list[int]:
                 ready.append(other)
     if len(order) < len(used):
         stuck = sorted(link for link in used if left[link] > 0)
-        names = network.compiled.graph.link_names
         raise network.compiled.scenario.error(
             "packets of these flows can wait for each other in a cycle, so no delay is guaranteed; "
-            f"{names[stuck[0]]} is on it",
+            f"{network.name(stuck[0])} is on it",
             ("routing",),
             "choose a routing that cannot deadlock, see fabriloom check",
         )

@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from .. import _native
+from ..codes import number
 from ..compile import FEW_FLOWS, Compiled, compile
+from ..compile.congestion import WHOLE, headroom
 from ..scenario import Scenario, ScenarioError
 from ..topology import LINKS, RINGS
 from .calculus import worst
-from .flows import Network, by_ports, doubted, flows_of
+from .flows import PERIODS, WITHOUT, Network, by_ports, doubted, flows_of
 from .found import Bounds, Promise, promises
 from .rings import check_rings, flows_on_rings
+from .wires import STARVED
 
 SEARCHED = 12
 """Number of flows, those with the largest bounds, for which late packets are searched."""
@@ -23,13 +27,16 @@ def bound(
     """Compute an upper bound on the delay of every flow.
 
     Args:
-        scenario: a network of links with traffic of sources.
+        scenario: a network of links or of rings, with traffic of sources.
         tries: number of runs that search for late packets, for each of the 12 flows with the largest bounds.
         progress: called with the numbers of finished runs and of all runs.
 
     Raises:
         ScenarioError: there is no bound for this scenario; the message gives the reason and the place.
+        ValueError: ``tries`` is negative.
     """
+    if tries < 0:
+        raise ValueError(f"tries = {tries} is negative; 0 searches for no late packets")
     found = _bound(scenario if isinstance(scenario, Compiled) else compile(scenario))
     return _tried(found, tries, progress) if tries > 0 else found
 
@@ -59,14 +66,23 @@ def _bound(compiled: Compiled) -> Bounds:
 
 def _on_links(compiled: Compiled) -> Bounds:
     """Return the bounds of flows over links and switches. Raises ScenarioError if no flow has one."""
+    _check_lanes(compiled)
     network = Network(compiled)
     doubt = doubted(network)
     flows, shortest = flows_of(compiled)
+    longest = max((flow.characters for flow in flows), default=0)
+    if lost := headroom(compiled.arrays, compiled.graph.link_names, longest):
+        hint = "make room for what comes after a pause"
+        raise compiled.scenario.error(
+            f"there is no bound: {lost[0]}", ("technology", "pause_above_flits"), hint
+        )
     found = worst(network, by_ports(compiled, flows), shortest)
     bounds = Bounds(compiled, found, {}, doubt=doubt.message if doubt else "")
-    if doubt and not any(isinstance(total, float) for total in bounds.periods.totals):
-        raise doubt
-    return bounds
+    if any(bounds.most(flow) is not None for flow in range(len(flows))):
+        return bounds
+    message = f"there is no bound {WITHOUT}: {STARVED}"
+    hint = f"give the flow a lane of the highest priority, or {PERIODS}"
+    raise doubt or compiled.scenario.error(message, ("technology", "lane_arbiter"), hint)
 
 
 def _on_rings(compiled: Compiled) -> Bounds:
@@ -98,13 +114,48 @@ def _check(compiled: Compiled) -> None:
         message = "there is no bound for links with time-slots: the wait for a slot is not counted"
         hint = "remove them, or look at the largest delay of runs"
         raise refused(message, ("technology", "lane_slots"), hint)
-    framed = compiled.arrays["lane_frame_chars"]
-    if framed or compiled.arrays["lanes"] > 1 or compiled.arrays["whole_packet_credit"]:
-        message = "there is no bound for links of several lanes or for credit of whole packets"
-        name = "lanes" if compiled.arrays["lanes"] > 1 else "switching"
-        raise refused(
-            message, ("technology", name), "run it with several seeds and look at the largest delay"
-        )
+
+
+def _check_lanes(compiled: Compiled) -> None:
+    """Raise ScenarioError for links on which a packet can wait in ways that are not counted."""
+    arrays = compiled.arrays
+    several = arrays["lanes"] > 1
+    by_packet = several and arrays["lane_sharing"] == number("sharing", "packet")
+    crosses = arrays["switch_crossbar_ticks"].any() and (several or arrays["output_queues"])
+    for path, refuses, message, hint in (
+        (
+            ("technology", "crossbar"),
+            crosses,
+            "where lanes or queues share a crossbar as fast as a link: a turn can be missed",
+            'write crossbar = "fast", or one lane and input_queues = "fifo"',
+        ),
+        (
+            ("technology", "lane_sharing"),
+            by_packet and not _native.is_by_packet(arrays),
+            "where a packet keeps a link from other lanes while it cannot move",
+            f'{WHOLE}; or lane_sharing = "flit"',
+        ),
+        (
+            ("technology", "group_choice"),
+            several and len(arrays["group_part_start"]),
+            "for packets that draw a link of several lanes",
+            'write group_choice = "first"',
+        ),
+        (
+            ("routing", "lane_choice"),
+            arrays["grant_with_room"],
+            "where a packet waits for room behind a lane: others can take it always",
+            "choose another lane_choice",
+        ),
+        (
+            ("congestion_control",),
+            len(arrays["cct_eighths"]),
+            "with congestion control: marks of others let a port rest",
+            "leave it out",
+        ),
+    ):
+        if refuses:
+            raise compiled.scenario.error(f"there is no bound {message}", path, hint)
 
 
 def _tried(found: Bounds, tries: int, progress: Callable[[int, int], None] | None) -> Bounds:
@@ -112,7 +163,7 @@ def _tried(found: Bounds, tries: int, progress: Callable[[int, int], None] | Non
     from .phases import LONGEST_GRAINS, Trials, latest_with_periods
 
     trials, grain = Trials(found.compiled, found.worst.flows), int(found.compiled.arrays["grain_ticks"])
-    order = [] if found.doubt else found.order()[:SEARCHED]
+    order = [flow for flow in found.order() if found.sent(flow) is not None][:SEARCHED]
     has_periods = any(isinstance(total, float) for total in found.periods.totals)
     count, done = tries * (len(order) + has_periods), 0
 

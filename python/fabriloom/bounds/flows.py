@@ -14,6 +14,7 @@ from ..compile.several import port_pairs
 from ..routing import NONE, OWN
 from ..scenario import ScenarioError
 from ..technology import Technology
+from .wires import Costs
 
 MOST_STATES = 1 << 20
 """Limit of links times flows: some seconds."""
@@ -148,14 +149,19 @@ def _lengths(arrays: dict[str, Any]) -> tuple[np.ndarray, int]:
 
 
 class Network:
-    """Links, groups and the time of a packet on them, in ticks."""
+    """Lanes of links, which everything here calls links where each has one; groups; times in ticks."""
+
+    costs: Costs
+    """What a packet costs, known when the flows of all lanes are."""
 
     def __init__(self, compiled: Compiled) -> None:
         arrays = compiled.arrays
         self.compiled = compiled
         self.switches = int(arrays["switches"])
-        self.target = arrays["link_target"].astype(np.int64).tolist()
-        self.out_link = arrays["terminal_out_link"].astype(np.int64).tolist()
+        self.lanes = int(arrays["lanes"])
+        self.target = np.repeat(arrays["link_target"].astype(np.int64), self.lanes).tolist()
+        self.out_link = (arrays["terminal_out_link"].astype(np.int64) * self.lanes).tolist()
+        """Per port the first lane of its link: all of them are alike."""
         self.route, self.start, self.end = (arrays[name] for name in ("route", "route_start", "route_end"))
         self.columns = len(self.route) // max(1, self.switches)
         self.column, self.exit = arrays["class_column"], arrays["class_exit"]
@@ -164,23 +170,25 @@ class Network:
             arrays[name].astype(np.int64)
             for name in ("class_between", "port_class_from", "port_class_to", "class_headers")
         ]
-        """The class of each pair, with the first place of each sender and that of each target behind it, and
-        what a class adds to that of a target."""
+        """The class of each pair, with the first place of each sender and that of each target behind it, or
+        else the bits of the classes of both; and what a class adds to that of a target."""
         start, links = arrays["group_start"].astype(np.int64), arrays["group_links"].astype(np.int64)
         self.groups = [tuple(links[a:b].tolist()) for a, b in pairwise(start.tolist())]
         self.draws = len(arrays["group_parts"]) > 0
         """Whether a packet waits for one link of its group, which it has drawn."""
-        self.costs = Costs(arrays)
+
+    def name(self, link: int) -> str:
+        """Return the name of a link, and which of its lanes, if it has several."""
+        name = self.compiled.graph.link_names[link // self.lanes]
+        return name if self.lanes == 1 else f"lane {link % self.lanes} of {name}"
 
     def way(self, flow: Flow) -> Way:
         """Return the path of a flow: its requests for links."""
         first = self.out_link[flow.first]
-        found: Way = {NONE: (first,)}
-        todo, seen = [first], {first}
-        column = self.terminal_class[flow.last]
-        between, rows, places, added = self.pairs
-        if len(between):
-            column += int(added[between[rows[flow.first] + places[flow.last]]])
+        todo = [*range(first, first + self.lanes)]
+        found: Way = {NONE: tuple(todo)}
+        seen = set(todo)
+        column = self.class_of(flow)
         while todo:
             link = todo.pop()
             switch = self.target[link]
@@ -193,6 +201,19 @@ class Network:
                     seen.add(other)
                     todo.append(other)
         return found
+
+    def class_of(self, flow: Flow) -> int:
+        """Return the routing class of the packets of a flow."""
+        between, rows, places, added = self.pairs
+        own = self.terminal_class[flow.last]
+        if not len(added):
+            return own
+        sender, target = int(rows[flow.first]), int(places[flow.last])
+        if len(between):
+            return own + int(added[between[sender + target]])
+        both = sender & target
+        lowest = (both & -both).bit_length() - 1
+        return own + int(added[lowest])
 
     def _entry(self, switch: int, column: int) -> int:
         if not len(self.column):
@@ -223,62 +244,25 @@ def doubted(network: Network) -> ScenarioError | None:
         message = "with universal routing every flow may pass every switch: no useful bound exists"
         raise refused(message, ("routing", "universal"), "leave it out")
     if tech.arbiter not in ("fifo", "round-robin"):
-        message = f'with arbiter "{tech.arbiter}" a packet can wait without end: there is no bound {_WITHOUT}'
-        return refused(message, ("technology", "arbiter"), f'choose "round-robin" or "fifo", or {_PERIODS}')
+        message = f'with arbiter "{tech.arbiter}" a packet can wait without end: there is no bound {WITHOUT}'
+        return refused(message, ("technology", "arbiter"), f'choose "round-robin" or "fifo", or {PERIODS}')
     if len(compiled.arrays["port_priority"]):
         message = (
-            f"with two priorities a packet of the low one can wait without end: there is no bound {_WITHOUT}"
+            f"with two priorities a packet of the low one can wait without end: there is no bound {WITHOUT}"
         )
-        return refused(message, ("routing", "high_priority"), f"remove it, or {_PERIODS}")
+        return refused(message, ("routing", "high_priority"), f"remove it, or {PERIODS}")
     links = [link for group in network.groups for link in group]
     if len(links) > len(set(links)) and not network.draws:
         twice = min(link for link in set(links) if links.count(link) > 1)
-        name = compiled.graph.link_names[twice]
+        name = network.name(twice)
         message = (
             f"{name} is in two groups of links, and packets of one can go before those of the other always: "
-            f"there is no bound {_WITHOUT}"
+            f"there is no bound {WITHOUT}"
         )
-        hint = (
-            f"choose a routing whose groups have no link in common, such as adaptive = false, or {_PERIODS}"
-        )
+        hint = f"choose a routing whose groups have no link in common, such as adaptive = false, or {PERIODS}"
         return refused(message, ("routing",), hint)
     return None
 
 
-_WITHOUT = "without periods"
-_PERIODS = "give every flow that can be in the way a period"
-
-
-class Costs:
-    """Per link, in ticks: the largest time per character, and the additional time per packet."""
-
-    def __init__(self, arrays: dict[str, Any]) -> None:
-        def of(name: str) -> np.ndarray:
-            return arrays[name].astype(np.int64)
-
-        switches = int(arrays["switches"])
-        header = max(1, int(arrays["header_chars"]))
-        source, target = of("link_source"), of("link_target")
-        from_switch, to_switch = source < switches, target < switches
-
-        def at(vertex: np.ndarray, inside: np.ndarray, name: str) -> np.ndarray:
-            values = of(name)
-            if not len(values):
-                return np.zeros(len(vertex), np.int64)
-            return np.where(inside, values[np.minimum(vertex, switches - 1)], 0)
-
-        character, end = of("link_character_ticks"), of("link_end_ticks")
-        arrival, credit = of("link_arrival_ticks"), of("link_credit_ticks")
-        crossbar = np.maximum(
-            at(source, from_switch, "switch_crossbar_ticks"), at(target, to_switch, "switch_crossbar_ticks")
-        )
-        forward = at(source, from_switch, "switch_forward_ticks")
-        inside, out = of("link_input_buffer"), of("link_output_buffer")
-        window = np.maximum(1, inside - of("link_quantum") + 1)
-        loop = np.where(to_switch, -(-(arrival + credit) // window), 0)
-        place = np.where(from_switch, -(-(forward + character) // np.maximum(1, out)), 0)
-        self.character = np.maximum.reduce([character, crossbar, loop, place])
-        handover = at(source, from_switch, "switch_handover_ticks")
-        front = at(target, to_switch, "switch_next_head_ticks") + at(target, to_switch, "switch_decode_ticks")
-        self.once = forward + arrival + credit + handover + front + end + (header + 2) * self.character
-        self.capacity = np.where(from_switch, out, 0) + np.where(to_switch, inside, 0)
+WITHOUT = "without periods"
+PERIODS = "give every flow that can be in the way a period"

@@ -15,11 +15,12 @@ from ..compile import Compiled
 from ..process.libraries import pl
 from ..results.columns.studies import BOUNDS
 from ..topology import LINKS, RINGS, NetworkKind
-from .calculus import WORDS, Blocking, Line, Part, Worst, links_of, parts
+from .calculus import WORDS, Blocking, Line, Part, Worst, counted, links_of, parts
 from .flows import flow_of_rows
-from .periods import SHAPED, SHAPED_BESIDE, Periods, Ready, by_periods
+from .periods import SHAPED, SHAPED_BESIDE, Periods, Ready, by_periods, least_of
 from .rings import by_rings
 from .signals import Reals
+from .wires import NEVER, STARVED
 
 # Bounds on the wait at a source with periodic flows.
 #
@@ -91,6 +92,8 @@ class _Codes:
 
 def _of_source(trains: list[Train], random: bool, refuses: bool, codes: _Codes) -> list[int | str]:
     """Return the bounds of the flows of one port of a source, whose packets share a queue."""
+    if any(train.service >= NEVER for train in trains):
+        return [STARVED] * len(trains)
     if random:
         remedy = 'give its flows a period, or write arrivals = "constant"'
         return [f"its source makes packets at random, so no wait is the longest; {remedy}"] * len(trains)
@@ -247,9 +250,19 @@ class Bounds:
         known = [one for one in found if isinstance(one, float)]
         return max(known) if known and len(known) == len(found) else None
 
+    def sent(self, flow: int) -> int | None:
+        """Return the bound of a flow by the recursion, in ticks from dispatch to delivery; None without."""
+        found = NEVER if self.doubt else self.worst.delay(flow)
+        return found if found < NEVER else None
+
+    def link(self, lane: int) -> int:
+        """Return the link of a lane."""
+        return lane // max(1, self.compiled.arrays["lanes"])
+
     def most(self, flow: int) -> float | None:
         """Return the smaller bound of a flow, in ticks from dispatch to delivery; None if there is none."""
-        found = [] if self.doubt else [float(self.worst.delay(flow))]
+        sent = self.sent(flow)
+        found = [] if sent is None else [float(sent)]
         kept = self.with_periods(flow)
         return min([*found, *([] if kept is None else [kept])], default=None)
 
@@ -267,7 +280,7 @@ class Bounds:
         flow, names = self.worst.flows[number], self.compiled.graph.terminal_names
         periods = self.with_periods(number)
         seen = self.tried.get(number), None if periods is None else self.kept.get(number)
-        bounds = None if self.doubt else self.worst.delay(number), periods
+        bounds = self.sent(number), periods
         found_ns, kept_ns, bound_ns, periods_ns = (
             None if ticks is None else ticks * self.tick_ns for ticks in (*seen, *bounds)
         )
@@ -313,9 +326,12 @@ class Bounds:
         waited, kept = self.waited[promise.row], self.periods.totals[promise.row]
         numbers = dict[int, float]()
         if isinstance(kept, float) and (isinstance(waited, str) or kept < waited):
-            own = links_of(self.worst, flow)
-            for share in self.periods.shares[promise.row]:
-                for link in links_of(self.worst, self.flow_of[share.row]) & own:
+            own, *others = (
+                {self.link(lane) for lane in links_of(self.worst, one)}
+                for one in (flow, *(self.flow_of[share.row] for share in self.periods.shares[promise.row]))
+            )
+            for share, links in zip(self.periods.shares[promise.row], others, strict=True):
+                for link in links & own:
                     numbers[link] = numbers.get(link, 0.0) + share.packets
             lines, about = self._shared(promise.row), "packets that can be in the way"
         else:
@@ -326,7 +342,8 @@ class Bounds:
             for part in self.blocking(flow, 1):
                 if part.kind == "codes":  # on all links
                     continue
-                numbers[part.link] = numbers.get(part.link, 0.0) + part.ticks * self.tick_ns / 1e3
+                link = self.link(part.link)
+                numbers[link] = numbers.get(link, 0.0) + part.ticks * self.tick_ns / 1e3
             lines = [*tokens, *(first if waits_ns > 0 else []), *self._lines(self.blocking(flow, 2), 0)]
             about = "µs in the worst case"
         links = [numbers.get(link, np.nan) for link in range(self.compiled.graph.links)]
@@ -343,9 +360,10 @@ class Bounds:
         time.
         """
         kept = self.with_periods(flow)
-        if kept is not None and (self.doubt or kept < self.worst.delay(flow)):
+        sent = self.sent(flow)
+        if kept is not None and (sent is None or kept < sent):
             return self._shared(max(self.rows[flow], key=lambda row: float(self.periods.totals[row])))
-        return [] if self.doubt else list(self._lines(self.blocking(flow, depth), 0))
+        return [] if sent is None else list(self._lines(self.blocking(flow, depth), 0))
 
     def _shared(self, row: int) -> list[Line]:
         """Return the parts of the bound of a row by the periods."""
@@ -368,9 +386,8 @@ class Bounds:
         return [Line(0, time_ns, "waits for the tokens of its shaper")] if time_ns else []
 
     def _lines(self, parts: list[Part], depth: int) -> Iterator[Line]:
-        names = self.compiled.graph.link_names
         for part in parts:
-            words = WORDS[part.kind].format(link=names[part.link], packets=part.packets)
+            words = WORDS[part.kind].format(link=self.worst.network.name(part.link), packets=part.packets)
             if part.kind in ("ahead", "other"):
                 count = "" if part.packets == 1 else f"{part.packets} packets such as "
                 words = f"{count}{self.named(part.flow)}: {words}"
@@ -383,10 +400,8 @@ class Bounds:
         for number, flow in enumerate(self.worst.flows):
             pair = names[flow.source], names[flow.target]
             most = self.most(number)
-            if most is None:
-                return {}
-            found[pair] = max(found.get(pair, 0.0), most * self.tick_ns)
-        return found
+            found[pair] = max(found.get(pair, 0.0), np.inf if most is None else most * self.tick_ns)
+        return {pair: most for pair, most in found.items() if most < np.inf}
 
     def named(self, flow: int) -> str:
         """Return source and target of a flow as text."""
@@ -399,7 +414,12 @@ def _share(found: float | None, most: float | None) -> float | None:
 
 
 _PERIODS: dict[NetworkKind, Callable[[Bounds], Periods]] = {
-    LINKS: lambda found: by_periods(found.compiled, found.worst, found.waited),
+    LINKS: lambda found: least_of(
+        by_periods(found.compiled, worst, found.waited)
+        for worst in (
+            [found.worst] if found.worst.network.lanes == 1 else [found.worst, counted(found.worst)]
+        )
+    ),
     RINGS: lambda found: by_rings(found.compiled),
 }
 """Bounds by periods, by kind of network."""

@@ -5,7 +5,7 @@ Notation and proof: ``docs/background/worst-case.md``, "With the periods of all 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ..codes import ARRIVAL
 from ..compile import Compiled
+from ..routing import NONE as FIRST
 from .calculus import Worst, links_of
 from .flows import flow_of_rows
-from .signals import Reals
+from .signals import Reals, met_by
 
 MOST_FLOWS = 1024
 """Most flows: all pairs of them are compared."""
@@ -53,6 +54,19 @@ class Periods:
     """Contribution of time-codes and interrupts per row."""
     tokens: dict[int, float] = field(default_factory=dict)
     """Contribution of waiting for tokens per row."""
+
+
+def least_of(found: Iterable[Periods]) -> Periods:
+    """Return the smallest bound of each row of several ways to bound it."""
+    least, *others = found
+    for other in others:
+        for row, total in enumerate(other.totals):
+            mine = least.totals[row]
+            if isinstance(total, float) and (isinstance(mine, str) or total < mine):
+                least.totals[row] = total
+                for name in ("shares", "codes", "tokens"):
+                    getattr(least, name)[row] = getattr(other, name)[row]
+    return least
 
 
 class Ready:
@@ -122,8 +136,11 @@ class _Rows:
         self.in_order = _is_in_order(worst, behind)
         reached = _marked(worst, behind)
         own = np.array([network.out_link[worst.flows[flow].first] for flow in self.flow])
-        self.together = own[:, None] == own[None, :]
+        # Packets of a source keep their order on one lane.
+        self.together = (own[:, None] == own[None, :]) & (network.lanes == 1)
         work = np.stack([self._work(worst, reached, flow) for flow in range(len(worst.flows))], axis=1)
+        self.own, stored = self._stored(worst, work > 0, reached)
+        work += _beside(worst) + stored
         self.work = work[np.ix_(self.flow, self.flow)]
         self.signals = worst.signals
         if self.signals is not None:
@@ -138,6 +155,21 @@ class _Rows:
         longest = (reached[:, links] * np.array(from_here, np.float64)).max(axis=1)
         once = worst.latency[flow] + (streamed if self.in_order else 0)
         return np.where(longest > 0, longest + once, 0.0)
+
+    def _stored(self, worst: Worst, meets: Marks, reached: Marks) -> tuple[Reals, Reals]:
+        """Return what storing packets adds to each delay, and what packets of flows (columns) add by it.
+
+        Back in time the chain goes to an earlier link along its own path, and wherever a packet in a buffer
+        had kept it from being sent: each time a whole packet was on the wire.
+        """
+        stores = worst.network.costs.stores
+        streamed = [flow.characters * pace for flow, pace in zip(worst.flows, worst.pace, strict=True)]
+        # Without an order, whole packets on all links are counted already.
+        longest = (meets * np.array(streamed, np.float64)).max(axis=1) * (self.in_order and stores.any())
+        kept = (reached & stores).astype(np.int64) @ _taken(worst).T > 0
+        # The packet itself is counted once too often, as nothing in front of it is kept by it.
+        more = np.array([max(0, len(way) - 2) for way in worst.hops])
+        return (longest * more)[self.flow], kept * longest[:, None]
 
     def window(self, delay: Reals) -> Reals:
         """Return, per flow and other flow, the interval in which interfering packets get ready."""
@@ -156,7 +188,7 @@ class _Rows:
         """Return the smallest consistent delays (a fixed point)."""
         limit = MOST_PERIODS * float(self.ready.period.max())
         least = np.array(known)
-        delay = np.minimum(np.diag(self.work), least)
+        delay = np.minimum(self.own + np.diag(self.work), least)
         meets = self.work > 0
         drawn = (meets & (self.ready.random & ~self.ready.shaped)[None, :]).any(axis=1)
         found = np.where(drawn, np.inf, delay)
@@ -164,7 +196,7 @@ class _Rows:
             held = np.minimum(found, least)
             endless = (meets & np.isinf(held)[None, :]).any(axis=1) | drawn
             window = self.window(np.where(np.isinf(held), 0.0, held))
-            sums = (self.ready.most(window) * self.work).sum(axis=1) + self.codes(held)
+            sums = self.own + (self.ready.most(window) * self.work).sum(axis=1) + self.codes(held)
             new = np.where(endless | (sums > limit), np.inf, sums)
             if np.array_equal(new, found):
                 return self._periods(found, least, drawn)
@@ -225,12 +257,44 @@ def _marked(worst: Worst, behind: dict[int, set[int]]) -> Marks:
     return found
 
 
+def _beside(worst: Worst) -> Reals:
+    """Return what a packet of each flow (columns) adds to the others on wires on which its lane can go first.
+
+    The delays of its way are not among it: the packet need not be waited for.
+    """
+    costs, lanes, flows = worst.network.costs, worst.network.lanes, worst.flows
+    found = np.zeros((len(flows), len(flows)))
+    if not costs.starved.any():
+        return found
+    met = met_by(worst.hops, worst.backwards)
+    sends = _taken(worst)
+    waits = np.zeros_like(sends)
+    for flow in range(len(flows)):
+        waits[flow, sorted(met[worst.first(flow)])] = 1
+    waits *= costs.starved
+    characters = np.array([flow.characters for flow in flows])
+    for link in range(0, len(costs.once), lanes):
+        here, there = waits[:, link : link + lanes], sends[:, link : link + lanes]
+        # Pairs of a lane that waits and one that sends, but for those of one lane.
+        pairs = here.sum(axis=1)[:, None] * there.sum(axis=1)[None, :] - here @ there.T
+        found += (pairs > 0) * (characters * costs.other[link])[None, :]
+    return found
+
+
+def _taken(worst: Worst) -> NDArray[np.int64]:
+    """Return, per flow and link, 1 if the flow's packets may take the link."""
+    found = np.zeros((len(worst.flows), len(worst.network.target)), np.int64)
+    for flow in range(len(worst.flows)):
+        found[flow, sorted(links_of(worst, flow))] = 1
+    return found
+
+
 def _is_in_order(worst: Worst, behind: dict[int, set[int]]) -> bool:
     """Whether there is at most one path between any two links, so that packets keep their order."""
     later: dict[int, set[int]] = {link: set() for link in behind}
     for way in worst.hops:
         for came, links in way.items():
-            if len(links) > 1:
+            if came != FIRST and len(links) > 1:
                 return False
             if came in later:
                 later[came] |= set(links)

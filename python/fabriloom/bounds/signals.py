@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..codes import number
+from ..codes import FIRST_BROADCAST, number
 from .flows import Way
 
 _MOST_STEPS = 10_000
@@ -26,18 +26,22 @@ _NEVER = 2.0**50
 Reals = NDArray[np.float64]
 
 
+_LONGER = {
+    "interrupt": 'hold them longer, with technology.interrupt_hold = "…"',
+    "broadcast": "hold them longer, with technology.broadcast_hold_cycles",
+}
 _RARER = "send them less often"
 
 
 class Signals:
     """The codes of a network. All times in ticks."""
 
-    def __init__(self, arrays: dict[str, Any], hops: Sequence[Way], backwards: Sequence[int]) -> None:
+    def __init__(self, arrays: dict[str, Any], met: dict[int, set[int]]) -> None:
         self._arrays = arrays
         self._period = arrays["code_period_ticks"].astype(np.float64)
         self._wire = arrays["link_code_ticks"].astype(np.float64)
         self._carried = [_carried(arrays, int(port)) for port in arrays["code_port"]]
-        self._met = _met(hops, backwards)
+        self._met = met
         self._under_way = self._longest_under_way()
         self.apiece = cache(self._apiece)
 
@@ -84,13 +88,20 @@ class Signals:
         row = self._confused()
         if row is None:
             return None
-        hint = _RARER if self._is_time(row) else 'hold them longer, with technology.interrupt_hold = "…"'
+        hint = _LONGER.get(self._section(row), _RARER)
         why = "copies can still be under way on another path when the next one comes"
         return self._refusal(row, why, hint)
 
     def _refusal(self, row: int, why: str, hint: str) -> tuple[str, str, str]:
-        section, what = ("time_code", "time-codes") if self._is_time(row) else ("interrupt", "interrupts")
+        section = self._section(row)
+        what = section.replace("_", "-") + "s"
         return section, f"beside {what} that come this often there is no bound: {why}", hint
+
+    def _section(self, row: int) -> str:
+        """Return the section of the scenario that describes the codes of a row."""
+        if self._is_time(row):
+            return "time_code"
+        return "interrupt" if self._arrays["code_number"][row] < FIRST_BROADCAST else "broadcast"
 
     def _is_time(self, row: int) -> bool:
         return int(self._arrays["code_number"][row]) == number("signal", "time")
@@ -154,7 +165,7 @@ def _carried(arrays: dict[str, Any], port: int) -> set[int]:
     return found
 
 
-def _met(hops: Sequence[Way], backwards: Sequence[int]) -> dict[int, set[int]]:
+def met_by(hops: Sequence[Way], backwards: Sequence[int]) -> dict[int, set[int]]:
     """Return U: per link, all links of all flows that packets on it can meet."""
     found: dict[int, set[int]] = {link: set() for link in backwards}
     after: dict[int, set[int]] = {link: set() for link in backwards}

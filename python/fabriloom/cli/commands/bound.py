@@ -132,7 +132,7 @@ def _no_bound(found: Bounds, flow: int) -> str:
     if found.most(flow) is not None:
         return ""
     totals = [found.periods.totals[row] for row in found.rows.get(flow, [])]
-    return next((one for one in totals if isinstance(one, str)), found.doubt)
+    return next((one for one in totals if isinstance(one, str)), found.doubt or bounds.STARVED)
 
 
 def _beside(row: dict[str, Any], columns: Iterable[str]) -> list[str]:
@@ -155,7 +155,9 @@ def _document(found: Bounds, which: Promise | int) -> dict[str, Any]:
         "requirements": promised.document(found.promises),
         "largest": {
             "flow": found.named(flow),
-            "parts": [] if found.doubt else [_part(found, part) for part in found.blocking(flow)],
+            "parts": []
+            if found.sent(flow) is None
+            else [_part(found, part) for part in found.blocking(flow)],
             "lines": [
                 {"ns": line.time_ns, "depth": line.depth, "words": line.words}
                 for line in _lines(found, which)
@@ -168,7 +170,7 @@ def _part(found: Bounds, part: Part) -> dict[str, Any]:
     of_packet = part.kind in ("ahead", "other", "own")
     return {
         "kind": part.kind,
-        "link": found.compiled.graph.link_names[part.link],
+        "link": found.worst.network.name(part.link),
         "ns": part.ticks * found.tick_ns,
         "flow": found.named(part.flow) if of_packet else None,
         "packets": part.packets,
