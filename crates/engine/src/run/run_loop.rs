@@ -19,6 +19,12 @@ use beside::{Beside, of_flow};
 /// Maximum factor by which the search for deadlock becomes rarer if it takes long.
 const MOST_BETWEEN_SEARCHES: Time = 64;
 
+/// First batches from one search for deadlock to the next, at least.
+const BATCHES: Time = 16;
+
+/// Limit of the first batches in ticks, so that the tick of a later search is a valid time.
+const LONGEST_BATCH: Time = 1 << 50;
+
 /// Searches for deadlock from one look at the engine itself to the next: a standstill is its error, and has time.
 const SEARCHES: u64 = 8;
 
@@ -111,7 +117,8 @@ struct Watch {
 }
 
 impl Run {
-    pub(super) fn new(fabric: &Fabric, options: Options) -> Self {
+    pub(super) fn new(fabric: &Fabric, mut options: Options) -> Self {
+        options.batch = options.batch.clamp(1, LONGEST_BATCH);
         let terminals = fabric.terminals as usize;
         let mut sources = Sources::new(fabric);
         if options.drain {
@@ -128,7 +135,7 @@ impl Run {
             programs.account.flows.clone_from(&flows);
         }
         let measuring = options.warmup == Some(0);
-        let look = options.batch.max(1) * 16;
+        let look = options.batch * BATCHES;
         let is_open = |&at: &u32| Sources::is_timed(fabric, at as usize);
         Self {
             sources,
