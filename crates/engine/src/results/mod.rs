@@ -73,7 +73,7 @@ impl Results {
         carried(&mut out, run);
         planes(&mut out, &run.run.planes);
         signals(&mut out, run);
-        out.set("overtaken", run.run.order.overtaken);
+        run.run.overtaken().into_iter().for_each(|packets| out.set("overtaken", packets));
         trace(&mut out, &run.run.trace.packets);
         hops(&mut out, run);
         programs(&mut out, run.run.programs.as_deref(), run.now());

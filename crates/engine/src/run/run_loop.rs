@@ -64,7 +64,7 @@ pub struct Run {
     pub codes: Codes,
     /// The packets of flows that have left their sources.
     taken: Taken,
-    /// Overtaking of sources' packets, if there are several ports.
+    /// Overtaking of sources' packets, if these have several ways.
     pub order: Order,
     /// Packets, if requested.
     pub trace: Trace,
@@ -134,6 +134,7 @@ impl Run {
         if let Some(programs) = &mut programs {
             programs.account.flows.clone_from(&flows);
         }
+        let has_ways = ports.is_none() && programs.is_none() && fabric.has_several_ways();
         let measuring = options.warmup == Some(0);
         let look = options.batch * BATCHES;
         let is_open = |&at: &u32| Sources::is_timed(fabric, at as usize);
@@ -162,7 +163,7 @@ impl Run {
             planes: Planes::new(fabric.planes),
             codes: Codes::new(fabric, 0),
             taken: Taken::new(fabric.flow_target.len(), &options.watched),
-            order: Order::default(),
+            order: if has_ways { Order::by_start(fabric.terminals) } else { Order::default() },
             trace: Trace { limit: options.trace, ..Trace::default() },
             caught_up: 0,
             catch_up_ticks: catch_up_ticks(fabric),
@@ -298,6 +299,9 @@ impl Run {
             let delivery = if self.beside.is_some() { &of_flow(delivery) } else { delivery };
             self.measure.record(delivery);
             self.taken.record(delivery);
+            if self.order.counts_starts() {
+                self.order.record_start(delivery);
+            }
             if self.trace.limit > 0 {
                 self.trace.record(*delivery);
             }

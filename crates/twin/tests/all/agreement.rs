@@ -28,7 +28,7 @@ fn compare_many(seeds: Seeds, packets: u32) {
         let fabric = random_fabric(seed);
         agreed.compare(seed, &fabric, time_for(&fabric, packets));
     }
-    assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
+    assert!(agreed.delivered > 30 * agreed.runs && agreed.overtaken > agreed.runs, "{agreed:?}");
     assert!(agreed.deadlocked > 0 && agreed.deadlocked < agreed.runs / 2, "{agreed:?}");
 }
 
