@@ -251,7 +251,7 @@ impl Twin<'_> {
         }
         let mark = worm.packet.mark;
         *count(&mut self.links[link as usize]) += 1;
-        if let Some(programs) = &mut self.programs {
+        if let Some(programs) = &mut self.senders.programs {
             if program::mark::kind(mark) != program::mark::SOURCE {
                 programs.lost(mark);
             }

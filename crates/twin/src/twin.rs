@@ -3,10 +3,10 @@
 use fabriloom_engine::fabric::{Fabric, MOST_PORTS, NONE, arrival};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::kernel::random::{Family, Stream, streams};
+use fabriloom_engine::terminal::Packet;
 use fabriloom_engine::terminal::program::mark;
-use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources, Ways};
 
-use crate::beside::{Beside, Turns};
+use crate::beside::{Beside, Senders};
 use crate::congestion::Congestion;
 use crate::event::{Agenda, What};
 use crate::parts::{Character, Group, Head, Kind, Lane, Link, Place, Register, Worm};
@@ -34,18 +34,10 @@ pub struct Twin<'a> {
     pub(crate) codes: Vec<TakenCode>,
     /// Per switch: how its clock is aligned to the next code.
     pub(crate) clocks: Vec<Stream>,
-    pub(crate) sources: Sources,
+    pub(crate) senders: Senders,
     pub(crate) congestion: Congestion,
-    /// The terminal of each port.
-    pub(crate) ways: Ways,
-    /// The ports of terminals, for the packets of sources with several, or beside programs.
-    pub(crate) ports: Option<Ports>,
     /// Ports that request packets, beside programs.
     pub(crate) asking: Vec<u32>,
-    /// The programs that drive the terminals, if any.
-    pub(crate) programs: Option<Programs>,
-    /// Whose turn it is, of programs and the sources beside them.
-    pub(crate) turns: Turns,
     /// The latest scheduled turn of the programs.
     turn: Time,
     /// Per terminal: the packet that its source has handed out and that is not dispatched yet.
@@ -92,13 +84,9 @@ impl<'a> Twin<'a> {
             registers: vec![Register::default(); (fabric.switches + fabric.ports()) as usize],
             codes: Vec::new(),
             clocks: streams(fabric.seed, Family::Clock, fabric.switches as usize),
-            sources: Sources::new(fabric),
+            senders: Senders::new(fabric),
             congestion: Congestion::new(fabric),
-            ways: Ways::new(fabric),
-            ports: (fabric.has_ports() || fabric.has_sources_beside()).then(|| Ports::new(fabric)),
             asking: Vec::new(),
-            programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
-            turns: Turns::new(fabric),
             turn: -1,
             given: vec![None; fabric.terminals as usize],
             deliveries: Vec::new(),
@@ -167,16 +155,20 @@ impl<'a> Twin<'a> {
         if let Some(time) = self.rests_until(terminal) {
             return self.agenda.add(time, What::Ask { terminal });
         }
-        if self.programs.is_some() {
+        if self.senders.programs.is_some() {
             self.asking.push(terminal);
             return self.enter_turn(self.now);
         }
-        if let Some(ports) = &mut self.ports {
+        if let Some(ports) = &mut self.senders.ports {
             ports.ask(terminal, self.now);
             let terminal = ports.terminal(terminal);
             return self.agenda.add(self.now, What::Ports { terminal });
         }
-        let packet = self.sources.next(self.fabric, terminal as usize, self.now);
+        if self.fabric.has_programs() {
+            // They have ended with the run.
+            return;
+        }
+        let packet = self.senders.sources.next(self.fabric, terminal as usize, self.now);
         self.given[terminal as usize] = packet;
         if let Some(packet) = packet {
             assert!(packet.dispatch >= self.now, "a source dispatches in the past");
@@ -217,19 +209,19 @@ impl<'a> Twin<'a> {
 
     /// Sends the packets of a terminal after all its ports have requested in this tick.
     fn send_by_ports(&mut self, terminal: u32) {
-        let Some(mut ports) = self.ports.take() else { return };
+        let Some(mut ports) = self.senders.ports.take() else { return };
         while let Some((port, packet)) = ports
-            .next(self.fabric, &mut self.sources, terminal, self.now)
+            .next(self.fabric, &mut self.senders.sources, terminal, self.now)
             .expect("every terminal has a plane in common with every other one it sends to")
         {
             self.assert_port(terminal, port, &packet);
             self.put_on_link(port, packet);
             ports.took(port, false);
         }
-        if let Some((port, time)) = ports.wake(self.fabric, &self.sources, terminal, self.now) {
+        if let Some((port, time)) = ports.wake(self.fabric, &self.senders.sources, terminal, self.now) {
             self.agenda.add(time, What::Ask { terminal: port });
         }
-        self.ports = Some(ports);
+        self.senders.ports = Some(ports);
     }
 
     fn dispatch(&mut self, terminal: u32) {
@@ -252,7 +244,7 @@ impl<'a> Twin<'a> {
         let mut asking = std::mem::take(&mut self.asking);
         asking.sort_unstable();
         self.divide_requests(&mut asking);
-        let Some(mut programs) = self.programs.take() else { return };
+        let Some(mut programs) = self.senders.programs.take() else { return };
         asking.into_iter().for_each(|port| programs.link_free(port));
         programs.turn(self.now, &mut |port, packet| {
             self.program_sent(port, false);
@@ -260,7 +252,7 @@ impl<'a> Twin<'a> {
             false
         });
         let next = programs.next();
-        self.programs = Some(programs);
+        self.senders.programs = Some(programs);
         self.sources_use_the_rest();
         if let Some(next) = next.into_iter().chain(self.next_beside()).min() {
             self.enter_turn(next);
@@ -274,9 +266,9 @@ impl<'a> Twin<'a> {
             return;
         }
         let packet = worm.packet;
-        if let Some(programs) = &mut self.programs {
+        if let Some(programs) = &mut self.senders.programs {
             if mark::kind(packet.mark) != mark::SOURCE {
-                programs.head_came(self.ways.terminal(packet.target), packet.mark);
+                programs.head_came(self.senders.ways.terminal(packet.target), packet.mark);
             }
             self.enter_turn(self.now);
         }
@@ -342,7 +334,8 @@ impl<'a> Twin<'a> {
         assert_eq!(worm.address, 0, "a packet came with a part of its address");
         assert!(!worm.delivered, "a packet came twice");
         worm.delivered = true;
-        let (source, target) = (self.ways.terminal(worm.source), self.ways.terminal(terminal));
+        let (source, target) =
+            (self.senders.ways.terminal(worm.source), self.senders.ways.terminal(terminal));
         let delivery = Delivery {
             source,
             target,
@@ -354,7 +347,7 @@ impl<'a> Twin<'a> {
         let mark = worm.packet.mark;
         self.notify(end.packet);
         self.deliveries.push(delivery);
-        if let Some(programs) = &mut self.programs {
+        if let Some(programs) = &mut self.senders.programs {
             if mark::kind(mark) != mark::SOURCE {
                 programs.delivered(source, target, mark);
             }
@@ -368,20 +361,10 @@ impl<'a> Twin<'a> {
         let end_time = if self.agenda.is_empty() { self.now } else { until };
         let mut deliveries = std::mem::take(&mut self.deliveries);
         deliveries.sort_by_key(delivery_key);
-        // Copies, because counting arrivals up to now draws from the sources.
-        let mut totals = match &self.ports {
-            Some(ports) => ports.totals(&self.sources, self.fabric, until),
-            None => {
-                let later: Vec<Packet> = self.given.iter().flatten().copied().collect();
-                self.sources.clone().totals(self.fabric, until, &later)
-            }
-        };
-        let messages = self.programs.as_ref().map(messages);
+        let given: Vec<Packet> = self.given.iter().flatten().copied().collect();
+        let totals = self.senders.totals(self.fabric, until, &given);
         // They may have handed on messages without end; only what is in the fabric moves on.
-        if let Some(programs) = self.programs.take() {
-            let own = if self.fabric.has_sources_beside() { totals.offered } else { 0 };
-            totals.offered = own + programs.handed().0;
-        }
+        let messages = self.senders.programs.take().as_ref().map(messages);
         let delivered = deliveries.len() as u64;
         let in_fabric = self.packets_in_fabric();
         let lost = self.worms.iter().filter(|worm| worm.lost).count() as u64;
@@ -397,7 +380,7 @@ impl<'a> Twin<'a> {
         let (events, packet_hops) = (self.events, self.packet_hops);
         let codes = self.codes.clone();
         let code_counts = self.links.iter().map(|link| link.code_counts).collect();
-        self.sources.stop_after(self.fabric, until);
+        self.senders.stop_after(self.fabric, until);
         self.drop_later(until);
         self.run_until(Time::MAX);
         let stopped = self.links.iter().any(|link| link.stopped_until == Time::MAX);
@@ -428,9 +411,6 @@ impl<'a> Twin<'a> {
 
     /// Discards packets that sources have handed out but would create after this tick.
     fn drop_later(&mut self, until: Time) {
-        if let Some(ports) = &mut self.ports {
-            ports.drop_later(until);
-        }
         for terminal in 0..self.given.len() {
             if self.given[terminal].take_if(|packet| packet.created > until).is_none() {
                 continue;

@@ -192,7 +192,9 @@ def summary(
     technology = provenance.resolved.get("technology", {})
     add_flits(found, technology)
     if graph.several is not None:
-        add_planes(found, native, graph, provenance.resolved)
+        found["network"] |= {"ports": graph.ports, "planes": len(graph.planes)}
+    if (late := _late(native, provenance.resolved)) is not None:
+        found["packets"]["overtaken"] = late
     found["keeps_up"] = keeps_up(native)
     found["limit"] = with_token(limit(native, graph, kind.limit), technology)
     found["verdict"] = verdict(found, provenance.resolved)
@@ -247,24 +249,25 @@ def add_program(
     summary["verdict"] = verdict(summary, resolved)
 
 
-def add_planes(
-    summary: dict[str, Any], native: Mapping[str, Any], graph: Graph, resolved: Mapping[str, Any]
-) -> None:
-    """Add the keys of ``columns.PORT_SUMMARY``, except those of messages."""
-    summary["network"] |= {"ports": graph.ports, "planes": len(graph.planes)}
+def _late(native: Mapping[str, Any], resolved: Mapping[str, Any]) -> int | None:
+    """Return the packets that a later one of their pair overtook; None where that is not counted."""
     if "program" not in resolved:
-        summary["packets"]["overtaken"] = int(native["overtaken"])
-    elif resolved.get("ports", {}).get("per") == "packet":
-        summary["packets"]["overtaken"] = int(native["message_packets_overtaken"])
+        return int(native["overtaken"]) if "overtaken" in native else None
+    spread = resolved.get("ports", {}).get("per") == "packet"
+    return int(native["message_packets_overtaken"]) if spread else None
 
 
 def overtaken(summary: Mapping[str, Any]) -> list[str]:
-    """Return a sentence about packets that overtook each other, if any did."""
+    """Return a sentence about packets that overtook each other by several ports, if any did.
+
+    In groups of a single network they do so in most runs.
+    """
     sort = "who needs them in order has to sort them"
     stored = "a receiver stores each in its place in the message" if "messages" in summary else sort
     return [
         f"{late:,} {what} ({in_percent(late / summary[what]['measured'])}) came behind a later one of the "
         f"same pair of terminals, by another port or another way: {who}"
         for what, who in (("packets", stored), ("messages", sort))
-        if (late := summary.get(what, {}).get("overtaken", 0))
+        if (what == "messages" or "ports" in summary["network"])
+        and (late := summary.get(what, {}).get("overtaken", 0))
     ]

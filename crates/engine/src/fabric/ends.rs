@@ -53,6 +53,12 @@ impl Fabric {
         !self.terminal_ports.is_empty()
     }
 
+    /// Whether the switches may send packets of one pair of ports by several ways.
+    pub fn has_several_ways(&self) -> bool {
+        let is_choice = |group: u32| self.group(group).len() > 1 && !self.takes_all(group);
+        self.has_tables() || !self.via_switch.is_empty() || (0..self.groups() as u32).any(is_choice)
+    }
+
     /// Returns the ports of a terminal.
     pub fn ports_of(&self, terminal: u32) -> std::ops::Range<u32> {
         match self.terminal_ports.get(terminal as usize..terminal as usize + 2) {

@@ -11,9 +11,9 @@ pub struct Batch {
     /// Their payload bytes.
     pub bytes: u64,
     /// Sum of latencies, header on the wire to end received.
-    pub latency: i64,
+    pub latency: i128,
     /// Sum of latencies from the creation of the packets.
-    pub total: i64,
+    pub total: i128,
 }
 
 impl Batch {
@@ -69,8 +69,8 @@ impl Batches {
     pub fn record(&mut self, delivery: &Delivery) {
         self.open.packets += 1;
         self.open.bytes += u64::from(delivery.length);
-        self.open.latency += delivery.latency();
-        self.open.total += delivery.total();
+        self.open.latency += i128::from(delivery.latency());
+        self.open.total += i128::from(delivery.total());
         self.shares.record(delivery);
     }
 
@@ -137,16 +137,16 @@ fn mser(values: &[f64]) -> usize {
 mod tests {
     use super::*;
 
-    fn series(values: &[i64]) -> Vec<Batch> {
+    fn series(values: &[i128]) -> Vec<Batch> {
         values.iter().map(|&v| Batch { packets: 10, bytes: 640, latency: 10 * v, total: 10 * v }).collect()
     }
 
     #[test]
     fn a_transient_is_left_out() {
-        let values: Vec<i64> =
+        let values: Vec<i128> =
             (0..64).map(|n| if n < 8 { 100 * n } else { 1000 + (n * 7919) % 13 }).collect();
         assert_eq!(warmup_end(&series(&values)), Some(8));
-        let rising: Vec<i64> = (0..64).map(|n| 100 * n).collect();
+        let rising: Vec<i128> = (0..64).map(|n| 100 * n).collect();
         assert_eq!(warmup_end(&series(&rising)), None);
     }
 
@@ -170,6 +170,6 @@ mod tests {
         batches.record(&delivery);
         assert_eq!((batches.sum().packets, batches.sum().bytes), (301, 301 * 64));
         assert_eq!(batches.done.iter().map(|b| b.packets).sum::<u64>(), 300);
-        assert_eq!(batches.done.iter().map(|b| b.latency).sum::<i64>(), 300 * 7);
+        assert_eq!(batches.done.iter().map(|b| b.latency).sum::<i128>(), 300 * 7);
     }
 }

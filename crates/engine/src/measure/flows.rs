@@ -26,7 +26,7 @@ impl Flow {
     pub fn add(&mut self, delivery: &Delivery) {
         self.packets += 1;
         self.bytes += u64::from(delivery.length);
-        self.latency_sum += delivery.latency();
+        self.latency_sum = self.latency_sum.saturating_add(delivery.latency());
         self.latency_max = self.latency_max.max(delivery.latency());
     }
 }

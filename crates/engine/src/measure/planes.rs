@@ -47,9 +47,28 @@ pub struct Order {
     pub overtaken: u64,
     /// Per pair, from tick 0 on.
     newest: HashMap<u64, Newest, BuildHasherDefault<Multiply>>,
+    /// Per pair of terminals with one port, if that is counted: when the arrival that started last did so.
+    latest: Vec<Time>,
+    terminals: usize,
 }
 
+/// Limit of the pairs of terminals with one port: 32 MB.
+const MOST_PAIRS: usize = 1 << 22;
+
 impl Order {
+    /// Returns the counter of terminals with one port each; none of more than 2048.
+    pub fn by_start(terminals: u32) -> Self {
+        let terminals = terminals as usize;
+        let pairs = terminals.saturating_mul(terminals);
+        Self { latest: vec![0; if pairs > MOST_PAIRS { 0 } else { pairs }], terminals, ..Self::default() }
+    }
+
+    /// Whether it is one that counts.
+    #[inline]
+    pub fn counts_starts(&self) -> bool {
+        !self.latest.is_empty()
+    }
+
     /// Counts an arrival.
     pub fn record(&mut self, delivery: &Delivery) {
         let pair = u64::from(delivery.source) << 32 | u64::from(delivery.target);
@@ -62,6 +81,14 @@ impl Order {
         let is_ahead = |other: u32| number.wrapping_sub(other) as i32 >= 0;
         self.overtaken += u64::from(!is_ahead(at.before));
         at.number = if is_ahead(at.number) { number } else { at.number };
+    }
+
+    /// Counts an arrival between terminals with one port, which start packets one after another and receive them so.
+    #[inline]
+    pub fn record_start(&mut self, delivery: &Delivery) {
+        let latest = &mut self.latest[delivery.source as usize * self.terminals + delivery.target as usize];
+        self.overtaken += u64::from(delivery.started < *latest);
+        *latest = delivery.started.max(*latest);
     }
 
     /// Resets the count, but keeps the newest arrivals.

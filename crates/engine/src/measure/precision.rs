@@ -117,7 +117,9 @@ mod tests {
     use super::*;
 
     fn series(values: impl Iterator<Item = i64>) -> Vec<Batch> {
-        values.map(|v| Batch { packets: 10, bytes: 640 + v as u64, latency: 100, total: 10 * v }).collect()
+        values
+            .map(|v| Batch { packets: 10, bytes: 640 + v as u64, latency: 100, total: i128::from(10 * v) })
+            .collect()
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Results {
         carried(&mut out, run);
         planes(&mut out, &run.run.planes);
         signals(&mut out, run);
-        out.set("overtaken", run.run.order.overtaken);
+        run.run.overtaken().into_iter().for_each(|packets| out.set("overtaken", packets));
         trace(&mut out, &run.run.trace.packets);
         hops(&mut out, run);
         programs(&mut out, run.run.programs.as_deref(), run.now());
@@ -169,11 +169,16 @@ fn batches(out: &mut Results, measure: &Measure) {
     out.set("batch_end_ticks", ends);
     column(out, "batch_packets", &batches.done, |b| b.packets as i64);
     column(out, "batch_bytes", &batches.done, |b| b.bytes as i64);
-    column(out, "batch_latency_sum_ticks", &batches.done, |b| b.latency);
-    column(out, "batch_total_sum_ticks", &batches.done, |b| b.total);
+    column(out, "batch_latency_sum_ticks", &batches.done, |b| in_64_bits(b.latency));
+    column(out, "batch_total_sum_ticks", &batches.done, |b| in_64_bits(b.total));
     let shares = batches.shares.done();
     column(out, "share_packets", shares, |share| share.0);
     column(out, "share_bytes", shares, |share| share.1);
+}
+
+/// Returns a sum of long times, or the most that a column holds.
+fn in_64_bits(sum: i128) -> i64 {
+    i64::try_from(sum).unwrap_or(i64::MAX)
 }
 
 /// Adds a column, one number per row.

@@ -19,6 +19,12 @@ use beside::{Beside, of_flow};
 /// Maximum factor by which the search for deadlock becomes rarer if it takes long.
 const MOST_BETWEEN_SEARCHES: Time = 64;
 
+/// First batches from one search for deadlock to the next, at least.
+const BATCHES: Time = 16;
+
+/// Limit of the first batches in ticks, so that the tick of a later search is a valid time.
+const LONGEST_BATCH: Time = 1 << 50;
+
 /// Searches for deadlock from one look at the engine itself to the next: a standstill is its error, and has time.
 const SEARCHES: u64 = 8;
 
@@ -58,7 +64,7 @@ pub struct Run {
     pub codes: Codes,
     /// The packets of flows that have left their sources.
     taken: Taken,
-    /// Overtaking of sources' packets, if there are several ports.
+    /// Overtaking of sources' packets, if these have several ways.
     pub order: Order,
     /// Packets, if requested.
     pub trace: Trace,
@@ -111,7 +117,8 @@ struct Watch {
 }
 
 impl Run {
-    pub(super) fn new(fabric: &Fabric, options: Options) -> Self {
+    pub(super) fn new(fabric: &Fabric, mut options: Options) -> Self {
+        options.batch = options.batch.clamp(1, LONGEST_BATCH);
         let terminals = fabric.terminals as usize;
         let mut sources = Sources::new(fabric);
         if options.drain {
@@ -127,8 +134,9 @@ impl Run {
         if let Some(programs) = &mut programs {
             programs.account.flows.clone_from(&flows);
         }
+        let has_ways = ports.is_none() && programs.is_none() && fabric.has_several_ways();
         let measuring = options.warmup == Some(0);
-        let look = options.batch.max(1) * 16;
+        let look = options.batch * BATCHES;
         let is_open = |&at: &u32| Sources::is_timed(fabric, at as usize);
         Self {
             sources,
@@ -155,7 +163,7 @@ impl Run {
             planes: Planes::new(fabric.planes),
             codes: Codes::new(fabric, 0),
             taken: Taken::new(fabric.flow_target.len(), &options.watched),
-            order: Order::default(),
+            order: if has_ways { Order::by_start(fabric.terminals) } else { Order::default() },
             trace: Trace { limit: options.trace, ..Trace::default() },
             caught_up: 0,
             catch_up_ticks: catch_up_ticks(fabric),
@@ -291,6 +299,9 @@ impl Run {
             let delivery = if self.beside.is_some() { &of_flow(delivery) } else { delivery };
             self.measure.record(delivery);
             self.taken.record(delivery);
+            if self.order.counts_starts() {
+                self.order.record_start(delivery);
+            }
             if self.trace.limit > 0 {
                 self.trace.record(*delivery);
             }

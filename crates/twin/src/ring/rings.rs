@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use fabriloom_engine::fabric::{Fabric, PASS, stations, transaction};
 use fabriloom_engine::kernel::Time;
+use fabriloom_engine::terminal::Packet;
 use fabriloom_engine::terminal::program::mark;
-use fabriloom_engine::terminal::{Packet, Ports, Programs, Sources, Ways};
 
 use super::parts::{Kind, Loss, Sent, Station, Switch, Symbol, Terminal, Token, Transaction, Unit};
 use super::{RingTwinRun, delivery_key};
-use crate::beside::Turns;
+use crate::beside::Senders;
 use crate::{Delivery, messages};
 
 /// Bytes of a lock in each direction.
@@ -27,16 +27,9 @@ pub struct Rings<'a> {
     pub(crate) switches: Vec<Switch>,
     pub(crate) units: Vec<Unit>,
     pub(crate) transactions: Vec<Transaction>,
-    pub(crate) sources: Sources,
-    /// The terminal of each port.
-    pub(crate) ways: Ways,
-    /// The ports of terminals with several or beside programs, for sources' packets, and when which is to be asked.
-    pub(crate) ports: Option<Ports>,
+    pub(crate) senders: Senders,
+    /// When which port is to be asked for sources' packets.
     pub(crate) wakes: BTreeSet<(Time, u32)>,
-    /// The programs that drive the terminals, if any.
-    pub(crate) programs: Option<Programs>,
-    /// Whose turn it is, of programs and the sources beside them.
-    pub(crate) turns: Turns,
     pub(crate) deliveries: Vec<Delivery>,
     pub(crate) timed_out: u64,
     /// Losses that senders have not forgotten yet.
@@ -79,13 +72,8 @@ impl<'a> Rings<'a> {
             switches: (0..fabric.switches as usize).map(switch).collect(),
             units: Vec::new(),
             transactions: Vec::new(),
-            sources: Sources::new(fabric),
-            ways: Ways::new(fabric),
-            ports: (fabric.has_ports() && !fabric.has_programs() || fabric.has_sources_beside())
-                .then(|| Ports::new(fabric)),
+            senders: Senders::new(fabric),
             wakes: BTreeSet::new(),
-            programs: fabric.has_programs().then(|| Programs::new(fabric, usize::MAX)),
-            turns: Turns::new(fabric),
             deliveries: Vec::new(),
             timed_out: 0,
             losses: Vec::new(),
@@ -126,9 +114,9 @@ impl<'a> Rings<'a> {
         (0..stations).for_each(|link| self.take_edges(link));
         self.answer_gone();
 
-        if self.programs.is_some() {
+        if self.senders.programs.is_some() {
             self.let_programs_go_on();
-        } else if self.ports.is_some() {
+        } else if self.senders.ports.is_some() {
             self.send_by_ports();
         } else {
             (0..terminals).for_each(|terminal| self.ask_source(terminal));
@@ -291,11 +279,10 @@ impl<'a> Rings<'a> {
 
     /// Creates no packets after this tick.
     pub(crate) fn stop_sources(&mut self, last: Time) {
-        self.sources.stop_after(self.fabric, last);
+        self.senders.stop_after(self.fabric, last);
         for terminal in &mut self.terminals {
             terminal.given = terminal.given.filter(|packet| packet.created <= last);
         }
-        self.ports.iter_mut().for_each(|ports| ports.drop_later(last));
     }
 
     /// Returns the transactions dispatched and not delivered, scrubbed or lost.
@@ -310,15 +297,7 @@ impl<'a> Rings<'a> {
         assert_eq!(delivered, self.deliveries.len() as u64);
         self.find_everything();
         let given: Vec<Packet> = self.terminals.iter().filter_map(|terminal| terminal.given).collect();
-        // A copy, because counting arrivals up to now draws from the sources.
-        let mut totals = match &self.ports {
-            Some(ports) => ports.totals(&self.sources, self.fabric, until),
-            None => self.sources.clone().totals(self.fabric, until, &given),
-        };
-        if let Some(programs) = &self.programs {
-            let own = if self.fabric.has_sources_beside() { totals.offered } else { 0 };
-            totals.offered = own + programs.handed().0;
-        }
+        let totals = self.senders.totals(self.fabric, until, &given);
         let in_rings = self.in_rings();
         let discarded: u64 = self.stations.iter().map(|station| station.counts.discarded).sum();
         let lost = discarded + self.transactions.iter().filter(|t| t.lost).count() as u64;
@@ -340,7 +319,7 @@ impl<'a> Rings<'a> {
             packet_hops: self.packet_hops,
             links,
             buses: self.switches.iter().map(|switch| switch.counts).collect(),
-            messages: self.programs.as_ref().map(messages),
+            messages: self.senders.programs.as_ref().map(messages),
         }
     }
 

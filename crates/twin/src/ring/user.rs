@@ -17,7 +17,7 @@ impl Rings<'_> {
     pub(crate) fn ask_source(&mut self, terminal: usize) {
         while self.has_room(terminal) {
             if self.terminals[terminal].given.is_none() && !self.terminals[terminal].silent {
-                let packet = self.sources.next(self.fabric, terminal, self.now);
+                let packet = self.senders.sources.next(self.fabric, terminal, self.now);
                 self.terminals[terminal].given = packet;
                 self.terminals[terminal].silent = packet.is_none();
             }
@@ -33,7 +33,7 @@ impl Rings<'_> {
 
     /// Sends the packets of terminals with several ports by the ports that have room.
     pub(crate) fn send_by_ports(&mut self) {
-        let Some(mut ports) = self.ports.take() else { return };
+        let Some(mut ports) = self.senders.ports.take() else { return };
         while let Some(&(_, port)) = self.wakes.first().filter(|&&(tick, _)| tick <= self.now) {
             self.wakes.pop_first();
             ports.ask(port, self.now);
@@ -45,18 +45,18 @@ impl Rings<'_> {
         }
         for terminal in 0..self.fabric.terminals {
             while let Some((port, packet)) = ports
-                .next(self.fabric, &mut self.sources, terminal, self.now)
+                .next(self.fabric, &mut self.senders.sources, terminal, self.now)
                 .expect("every packet has a port that leads to its target")
             {
                 self.dispatch_or_discard(port as usize, packet);
                 ports.took(port, self.has_room(port as usize));
             }
-            if let Some((port, tick)) = ports.wake(self.fabric, &self.sources, terminal, self.now) {
+            if let Some((port, tick)) = ports.wake(self.fabric, &self.senders.sources, terminal, self.now) {
                 self.wakes.insert((tick, port));
                 self.wake_at(tick);
             }
         }
-        self.ports = Some(ports);
+        self.senders.ports = Some(ports);
     }
 
     /// Dispatches a packet, or discards it because its route is closed.
@@ -223,8 +223,8 @@ impl Rings<'_> {
         assert!(!transaction.is_over(), "a transaction was delivered twice");
         transaction.delivered = true;
         self.deliveries.push(Delivery {
-            source: self.ways.terminal(transaction.requester),
-            target: self.ways.terminal(transaction.packet.target),
+            source: self.senders.ways.terminal(transaction.requester),
+            target: self.senders.ways.terminal(transaction.packet.target),
             created: transaction.packet.created,
             started: transaction.started.expect("it was sent"),
             delivered: self.now,
@@ -239,7 +239,7 @@ impl Rings<'_> {
         let has_room = |&port: &u32| self.has_room(port as usize);
         let mut asking: Vec<u32> = (0..self.fabric.ports()).filter(has_room).collect();
         self.divide_requests(&mut asking);
-        let Some(mut programs) = self.programs.take() else { return };
+        let Some(mut programs) = self.senders.programs.take() else { return };
         asking.into_iter().for_each(|port| programs.link_free(port));
         programs.turn(self.now, &mut |port, packet| {
             self.dispatch(port as usize, *packet);
@@ -251,7 +251,7 @@ impl Rings<'_> {
             self.leave_bus(terminal as usize, unit as usize);
         }
         let next = programs.next();
-        self.programs = Some(programs);
+        self.senders.programs = Some(programs);
         self.sources_use_the_rest();
         next.into_iter().chain(self.next_beside()).for_each(|tick| self.wake_at(tick));
     }
@@ -280,7 +280,7 @@ impl Rings<'_> {
             let is_of_message = !matches!(mark::kind(packet.mark), mark::ACK | mark::SOURCE);
             if one.ready <= self.now && !one.asked && is_of_message {
                 (one.asked, one.ready) = (true, Time::MAX);
-                let programs = self.programs.as_mut().expect("they drive the terminals");
+                let programs = self.senders.programs.as_mut().expect("they drive the terminals");
                 programs.ask_bus(terminal as u32, one.unit as u32, packet.length);
             }
         }
@@ -295,7 +295,8 @@ impl Rings<'_> {
     /// Reports that the data of a transaction have been stored.
     pub(crate) fn tell_delivered(&mut self, transaction: usize) {
         let of = &self.transactions[transaction];
-        let (source, target) = (self.ways.terminal(of.requester), self.ways.terminal(of.packet.target));
+        let (source, target) =
+            (self.senders.ways.terminal(of.requester), self.senders.ways.terminal(of.packet.target));
         self.tell_of(transaction, |programs, mark| programs.delivered(source, target, mark));
     }
 
@@ -308,7 +309,7 @@ impl Rings<'_> {
     fn tell_of(&mut self, transaction: usize, tell: impl FnOnce(&mut Programs, u32)) {
         let mark = self.transactions[transaction].packet.mark;
         let is_own = self.kind_of(transaction) != Some(mark::SOURCE);
-        if let Some(programs) = self.programs.as_mut().filter(|_| is_own) {
+        if let Some(programs) = self.senders.programs.as_mut().filter(|_| is_own) {
             tell(programs, mark);
         }
     }

@@ -16,19 +16,19 @@ use crate::scenarios::programs::{
 };
 use crate::scenarios::random::{random_fabric, random_stops, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for, with_other_rings};
-use crate::scenarios::seeds::seeds;
+use crate::scenarios::seeds::{Seeds, seeds};
 use fabriloom_engine::fabric::{Fabric, acknowledge, arrival};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::End;
 use fabriloom_twin::{FlowControl, run};
 
-fn compare_many(seeds: std::ops::Range<u64>, packets: u32) {
+fn compare_many(seeds: Seeds, packets: u32) {
     let mut agreed = Agreed::default();
     for seed in seeds {
         let fabric = random_fabric(seed);
         agreed.compare(seed, &fabric, time_for(&fabric, packets));
     }
-    assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
+    assert!(agreed.delivered > 30 * agreed.runs && agreed.overtaken > agreed.runs, "{agreed:?}");
     assert!(agreed.deadlocked > 0 && agreed.deadlocked < agreed.runs / 2, "{agreed:?}");
 }
 
@@ -141,7 +141,7 @@ fn lines_agree() {
 #[test]
 fn stopped_links_agree() {
     let (mut stopped, mut later) = (0, 0);
-    for seed in 0..60 {
+    for seed in seeds("stopped links", 0..60) {
         let fabric = random_fabric(seed);
         let until = time_for(&fabric, 20);
         let stops = random_stops(&fabric, seed, until);
@@ -156,7 +156,7 @@ fn stopped_links_agree() {
 #[test]
 fn deadlocks_found_on_the_way_are_real() {
     let mut found = 0;
-    for seed in 0..300 {
+    for seed in seeds("deadlocks on the way", 0..300) {
         let fabric = random_fabric(seed);
         let fast = simulate(&fabric, time_for(&fabric, 20), false, 16).expect("a route for every packet");
         if fast.end() == Some(End::Deadlocked) {
@@ -171,12 +171,12 @@ fn deadlocks_found_on_the_way_are_real() {
 
 #[test]
 fn short_runs_agree() {
-    compare_many(0..150, 10);
+    compare_many(seeds("short runs", 0..150), 10);
 }
 
 #[test]
 fn long_runs_agree() {
-    compare_many(1000..1050, 40);
+    compare_many(seeds("long runs", 1000..1050), 40);
 }
 
 #[test]
@@ -306,7 +306,7 @@ fn with_programs(fabric: &Fabric, seed: u64) -> Fabric {
     fabric
 }
 
-fn compare_programs(seeds: std::ops::Range<u64>, packets: u32) -> Seen {
+fn compare_programs(seeds: impl Iterator<Item = u64>, packets: u32) -> Seen {
     let mut seen = Seen::default();
     for seed in seeds {
         let fabric = with_programs(&random_fabric(seed), seed);
@@ -317,7 +317,7 @@ fn compare_programs(seeds: std::ops::Range<u64>, packets: u32) -> Seen {
 
 #[test]
 fn programs_on_links_agree() {
-    let seen = compare_programs(0..250, 40);
+    let seen = compare_programs(seeds("programs on links", 0..250), 40);
     assert!(seen.messages > 5_000 && seen.received > 1_500 && seen.events > 50, "{seen:?}");
     assert!(seen.announced > 100, "{seen:?}");
     assert!(seen.drained > 5 && seen.waiting > 15, "{seen:?}");
@@ -428,7 +428,7 @@ fn programs_on_rings_with_faults_agree() {
 #[test]
 fn programs_on_rings_agree() {
     let mut seen = Seen::default();
-    for seed in 0..200 {
+    for seed in seeds("programs on rings", 0..200) {
         let mut fabric = random_rings(seed);
         store(&mut fabric, seed);
         if fabric.terminals < 2 {

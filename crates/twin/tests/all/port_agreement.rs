@@ -190,7 +190,7 @@ fn several_ports_with_stopped_links_agree() {
 /// The rules are for terminals with any number of ports; with one port, each rule is the behaviour without ports.
 #[test]
 fn with_one_port_every_choice_is_the_same() {
-    for seed in 0..30 {
+    for seed in seeds("one port", 0..30) {
         let plain = random_fabric(seed);
         let mut one = plain.clone();
         one.terminal_ports = (0..=plain.terminals).collect();
@@ -265,7 +265,7 @@ fn programs_on_several_ports_on_rings_agree() {
 /// once need no places of a limited queue.
 #[test]
 fn with_one_port_every_choice_is_the_same_on_rings() {
-    for seed in 0..20 {
+    for seed in seeds("one port on rings", 0..20) {
         let mut plain = random_rings(seed);
         plain.source_queue.iter_mut().filter(|places| **places != NONE).for_each(|places| *places = 0);
         let mut one = plain.clone();

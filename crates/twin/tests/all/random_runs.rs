@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use crate::scenarios::random::{random_fabric, time_for};
 use crate::scenarios::rings::{random_rings, ring_time_for};
+use crate::scenarios::seeds::seeds;
 use fabriloom_engine::fabric::Fabric;
 use fabriloom_twin::{Delivery, FlowControl, run, run_rings};
 
@@ -22,8 +23,9 @@ fn keeps_order(deliveries: &[Delivery]) -> bool {
 
 #[test]
 fn random_fabrics_lose_nothing() {
-    let (mut delivered, mut deadlocked, mut ordered) = (0, 0, 0);
-    for seed in 0..50 {
+    let (mut delivered, mut deadlocked, mut ordered, mut runs) = (0, 0, 0, 0);
+    for seed in seeds("fabrics in the twin alone", 0..50) {
+        runs += 1;
         let fabric = random_fabric(seed);
         for flow_control in [FlowControl::Counted, FlowControl::Exact] {
             let result = run(&fabric, flow_control, time_for(&fabric, 20));
@@ -37,7 +39,7 @@ fn random_fabrics_lose_nothing() {
         }
     }
     assert!(delivered > 3_000, "{delivered} deliveries");
-    assert!(deadlocked < 30, "{deadlocked} runs deadlocked");
+    assert!(deadlocked < runs / 2, "{deadlocked} of {runs} runs deadlocked");
     assert!(ordered > 5, "{ordered} runs with single paths");
 }
 
@@ -58,7 +60,7 @@ fn has_order(f: &Fabric) -> bool {
 #[test]
 fn random_rings_lose_nothing() {
     let (mut delivered, mut ordered, mut totals) = (0, 0, [0; 5]);
-    for seed in 0..300 {
+    for seed in seeds("rings in the twin alone", 0..300) {
         let fabric = random_rings(seed);
         let result = run_rings(&fabric, ring_time_for(&fabric, 20));
         delivered += result.deliveries.len();

@@ -5,34 +5,34 @@ use crate::scenarios::build::send_uniform;
 use crate::scenarios::faults::with_ring_faults;
 use crate::scenarios::ports::with_ports;
 use crate::scenarios::rings::{Stop, random_rings, ring_time_for, rings};
-use crate::scenarios::seeds::seeds;
+use crate::scenarios::seeds::{Seeds, seeds};
 use fabriloom_engine::fabric::{Fabric, ROUTE_BLOCK, arrival, target, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::End;
 use fabriloom_twin::left_in_rings;
 
-fn compare_many(seeds: std::ops::Range<u64>, packets: u32) {
-    let (mut delivered, mut circles) = (0, 0);
-    for seed in seeds.clone() {
+fn compare_many(seeds: Seeds, packets: u32) {
+    let (mut delivered, mut circles, mut runs) = (0, 0, 0);
+    for seed in seeds {
+        runs += 1;
         let fabric = random_rings(seed);
         match agree::rings(seed, &fabric, ring_time_for(&fabric, packets)) {
             Some(twin) => delivered += twin.deliveries.len(),
             None => circles += 1,
         }
     }
-    let runs = seeds.end - seeds.start;
     assert!(delivered as u64 > u64::from(packets) * runs, "{delivered} deliveries in {runs} runs");
     assert!(circles < runs / 10, "{circles} of {runs} networks have circles of routes");
 }
 
 #[test]
 fn short_runs_agree() {
-    compare_many(0..200, 15);
+    compare_many(seeds("short runs on rings", 0..200), 15);
 }
 
 #[test]
 fn long_runs_agree() {
-    compare_many(1000..1030, 80);
+    compare_many(seeds("long runs on rings", 1000..1030), 80);
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn is_deadlocked(fabric: &Fabric, until: Time) -> bool {
 
 #[test]
 fn deadlocks_are_real() {
-    let found = (0..600).filter(|&seed| {
+    let found = seeds("deadlocks on rings", 0..600).filter(|&seed| {
         let fabric = random_rings(seed);
         is_deadlocked(&fabric, ring_time_for(&fabric, 100))
     });

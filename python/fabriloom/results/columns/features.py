@@ -60,12 +60,12 @@ CONGESTION = table(
 
 PORT_SUMMARY = table(
     "port_summary",
-    "Summary with several ports",
+    "Summary with several ports or ways",
     "",
     {
         "network.ports": "count | Ports of all terminals.",
         "network.planes": "count | Networks that these are in.",
-        "packets.overtaken": 'count | Packets delivered in the window behind a packet of the same pair of terminals that had got its port later; of programs only with `ports.per = "packet"`.',
+        "packets.overtaken": 'count | Packets delivered in the window behind a packet of the same pair of terminals that had got its port later, where terminals have several ports, or switches several ways for the packets of a pair (up to 2,048 terminals); of programs only with `ports.per = "packet"`.',
         "messages.overtaken": "count | Of programs: messages received in the window behind a message that the same terminal had made later for the same target.",
     },
     is_json=True,

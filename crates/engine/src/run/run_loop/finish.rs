@@ -1,7 +1,7 @@
 //! When the run looks at the network next, periodic checks of whether the network or the engine is stuck, and how a run
 //! ends: drained, deadlocked, stopped, stalled, or at its last tick.
 
-use super::{End, MOST_BETWEEN_SEARCHES, Network, Run, Time};
+use super::{BATCHES, End, MOST_BETWEEN_SEARCHES, Network, Run, Time};
 use crate::fabric::NONE;
 use crate::switched::{Fault, Standstill};
 
@@ -71,7 +71,7 @@ impl Run {
 
     /// Plans the next search for deadlock: less often, within limits, if little happens in between.
     pub(super) fn plan_search<N: Network>(&mut self, network: &N, now: Time) {
-        let shortest = self.options.batch.max(1) * 16;
+        let shortest = self.options.batch * BATCHES;
         let ticks = &mut self.watch.deadlock_ticks;
         if self.events - self.watch.deadlock_events < network.search_events() {
             *ticks = (*ticks * 2).min(shortest * MOST_BETWEEN_SEARCHES);

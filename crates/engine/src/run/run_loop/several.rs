@@ -46,6 +46,11 @@ impl Run {
         Ok(())
     }
 
+    /// Returns the packets of sources that a later one of their pair has overtaken, where they have several ways.
+    pub fn overtaken(&self) -> Option<u64> {
+        (self.ports.is_some() || self.order.counts_starts()).then_some(self.order.overtaken)
+    }
+
     /// Whether no source creates further packets, and none waits at one.
     pub(super) fn sources_are_over(&self) -> bool {
         match &self.ports {

@@ -1,5 +1,7 @@
 //! One network in the fast engine and in its twin; everything that both know is compared.
 
+use std::collections::HashMap;
+
 use fabriloom_engine::fabric::{Fabric, NEVER, check, fault_kind, transaction};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::{End, Options, RunError, Simulation};
@@ -110,6 +112,10 @@ fn stopped_links(seed: u64, fabric: &Fabric, until: Time, stops: &[Stop]) -> Twi
     let fast = simulate_stopped(fabric, (until, false, 1 << 50, 0), stops).expect("a route for every packet");
     same_deliveries(&fast, &twin.deliveries, &format!("seed {seed}, until {until}"));
     assert_eq!(fast.packet_hops(), twin.packet_hops, "packet-hops, seed {seed}");
+    if !fabric.has_ports() && !fabric.has_programs() {
+        let late = if fabric.has_several_ways() { Some(overtaken(&twin.deliveries)) } else { None };
+        assert_eq!(fast.run.overtaken(), late, "overtaken, seed {seed}");
+    }
     let balance = fast.balance().expect("nothing is lost");
     if fast.now() == until {
         let counts = (balance.offered, balance.refused, balance.in_flight);
@@ -121,6 +127,20 @@ fn stopped_links(seed: u64, fabric: &Fabric, until: Time, stops: &[Stop]) -> Twi
         same_codes(fabric, &fast, &twin, &format!("seed {seed}, until {until}"));
     }
     twin
+}
+
+/// Returns the packets that arrived after one of the same pair that had started later.
+pub fn overtaken(deliveries: &[Delivery]) -> u64 {
+    let mut sorted: Vec<&Delivery> = deliveries.iter().collect();
+    sorted.sort_by_key(|one| one.delivered);
+    let mut latest = HashMap::new();
+    let is_late = |one: &&&Delivery| {
+        let of_pair = latest.entry((one.source, one.target)).or_insert(one.started);
+        let is_late = one.started < *of_pair;
+        *of_pair = one.started.max(*of_pair);
+        is_late
+    };
+    sorted.iter().filter(is_late).count() as u64
 }
 
 /// Runs once more with many searches for deadlock: one is found only where the twin ends in one, and changes nothing before.
@@ -161,6 +181,8 @@ pub struct Agreed {
     pub cut: u64,
     pub discarded: u64,
     pub timed_out: u64,
+    /// Packets that a later one of their pair overtook.
+    pub overtaken: u64,
     /// Runs that deadlocked.
     pub deadlocked: u64,
 }
@@ -172,6 +194,7 @@ impl Agreed {
         emptied(seed, fabric, until, &twin);
         self.runs += 1;
         self.delivered += twin.deliveries.len() as u64;
+        self.overtaken += overtaken(&twin.deliveries);
         for &(cut, discarded, timed_out) in &twin.losses {
             self.cut += cut;
             self.discarded += discarded;

@@ -47,8 +47,14 @@ impl Iterator for Seeds {
 }
 
 impl Drop for Seeds {
-    #[expect(clippy::print_stderr, reason = "who soaks wants to know how much")]
+    #[expect(
+        clippy::print_stderr,
+        reason = "who soaks wants to know how much, and of which seed an engine panics"
+    )]
     fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("{}: seed {}", self.kind, self.rest.start.saturating_sub(1));
+        }
         if self.soak.is_some() {
             let (count, seconds) = (self.rest.start - self.first, self.began.elapsed().as_secs());
             eprintln!("soak: {count} {} from seed {} on in {seconds} s", self.kind, self.first);
