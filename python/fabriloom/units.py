@@ -360,6 +360,8 @@ def _wrong_unit(
     if re.match(r",\d", unit):
         digits, rest = re.match(r",(\d+)(.*)", unit).groups()  # type: ignore[union-attr]
         offer = f'"{number}.{digits}{rest}", or "{number}{digits}{rest}" without a decimal point'
+        if "." in number:  # which stands between thousands
+            offer = f'"{number.replace(".", "")}.{digits}{rest}"'
         return UnitError(f"{_quote(value)} has a comma", f"write {offer}")
     if re.match(r"\d{3}(?!\d)", unit):
         return UnitError(f"{_quote(value)} has a space in its number", f'write "{number}{unit}"')

@@ -151,10 +151,14 @@ def test_run_says_what_it_measured(file: Path) -> None:
 def test_a_comparison_says_of_each_what_its_latency_counts(file: Path) -> None:
     """A ring counts the time to store the data, links do not."""
     ring = file.with_name("ring.toml")
-    ring.write_text('name = "r"\n[topology]\nkind = "sci-ring"\nterminals = 3\n[run]\nduration = "50 us"\n')
+    ring.write_text(
+        'name = "r"\n[topology]\nkind = "sci-ring"\nterminals = 3\n[run]\nduration = "50 us"\n'
+        '[sweep]\n"technology.cable_length" = ["1 m", "9 m"]\n'
+    )
     done = command("compare", file, ring, "--loads", "0.1", "--out", file.with_name("out"))
     start = "from the start of the request on the link out of its source's station, to the end of storing"
     assert f"; of r: {start}" in done.stdout
+    assert done.stderr.startswith(f"warning: {ring}: compare runs no [sweep]")
     page = (file.with_name("out") / "report.html").read_text(encoding="utf-8")
     assert "; of r: from the start of the request" in page
 

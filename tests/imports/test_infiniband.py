@@ -100,6 +100,12 @@ def test_a_subnet_with_its_tables(tables: str, tmp_path: Path) -> None:
     assert compiled.graph.link_names == graph.link_names
 
 
+def test_a_name_may_hold_quotes_lids_and_rates(tmp_path: Path) -> None:
+    found = read(tmp_path, SUBNET.replace('"two"', '"spine "2" lid 9 1xSDR"'))
+    assert found.graph.switch_names == ["leaf one", 'spine "2" lid 9 1xSDR']
+    assert sorted(set(found.graph.attributes["rate_bits_per_s"])) == [1e11, 2e11]
+
+
 LISTED = """\
 CA     3  1 0x0000000000000b01 4x EDR - SW     1  1 0x0000000000000a10 ( 'n0 HCA-1' - 'MF0;leaf one/U1' )
 CA     5  1 0x0000000000000c01 4x EDR - SW     1  2 0x0000000000000a10 ( 'n1 HCA-1' - 'MF0;leaf one/U1' )

@@ -647,6 +647,8 @@ def test_packets_of_a_flit_simulator(tmp_path: Path) -> None:
         "# time;dst;src;size\n30;2;1;5\n",
         "# packets from BookSim: source and destination at cycle, flits\n30 1 2 5\n",
         "src dst size time\n# cycle source destination flits\n1 2 5 30\n",
+        "cycle,from,node,bytes\n30,1,2,40\n",
+        "# size_bytes dst src cycle\n40 2 1 30\n",
     ],
 )
 def test_columns_of_packets_stand_where_they_are_named(text: str, tmp_path: Path) -> None:
@@ -659,7 +661,7 @@ def test_columns_of_packets_stand_where_they_are_named(text: str, tmp_path: Path
     ("text", "message", "line"),
     [
         ("0 1 2\n", "3 values, where 4 are meant", 1),
-        ("src dst cycle bytes\n1 2 3 8\n", 'these columns have no "flits"', 1),
+        ("src dst cycle kind\n1 2 3 8\n", 'these columns have no "flits"', 1),
         ("id src dst cycle flits\n1 2 3 8\n", "4 values, where 5 are meant", 2),
         ("# id src dst cycle flits\n1 2 3\n", "3 values, where 4 are meant", 2),
         ("# x\n0 1 2 1\n0 1 2 0\n", "at least one flit", 3),

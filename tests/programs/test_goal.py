@@ -166,6 +166,7 @@ def test_lines_are_read_alike_however_they_are_written(tmp_path: Path) -> None:
         plain.replace("\n", "\r\n"),
         plain.replace(": ", " :  ").replace("\n", ";  // said\n").replace("{;", "{").replace("};", "}"),
         plain.replace(" ", "\t"),
+        "/* of {\n//*\nnum_ranks 9 */" + plain.replace("\n", " /* l1: */ /**/\n").replace(": c", ": /*#*/c"),
     )
     first = compile(scenario(tmp_path, plain)).arrays
     for text in others:

@@ -182,6 +182,8 @@ def test_a_decimal_comma_elsewhere_is_explained() -> None:
     with pytest.raises(ScenarioError, match='"2,5 us" has a comma') as refused:
         load(SPREADSHEET, ["technology.turn_around=2,5 us"])
     assert '"2.5 us", or "25 us" without a decimal point' in str(refused.value)
+    with pytest.raises(ScenarioError, match=r'write "1000\.5 us"'):
+        load(SPREADSHEET, ["technology.turn_around=1.000,5 us"])
 
 
 def test_a_sheet_of_units_and_a_sheet_of_their_packets_are_read_as_they_are(tmp_path: Path) -> None:

@@ -326,6 +326,31 @@ def test_a_ring_full_of_retries_is_livelocked() -> None:
     assert alone.summary["packets"]["delivered"] == found.summary["packets"]["delivered"]
 
 
+@pytest.mark.parametrize(
+    ("in_flight", "cable", "transaction", "livelocks"),
+    [
+        (2, "1 m", "nwrite", True),
+        (1, "1 m", "nwrite", False),
+        (2, "150 m", "nwrite", False),  # of three slots one is left
+        (2, "1 m", "dmove", False),  # to which nobody responds
+    ],
+)
+def test_a_ring_warns_of_rejected_packets_that_keep_all_its_slots(
+    in_flight: int, cable: str, transaction: str, livelocks: bool
+) -> None:
+    slots = {"slot": "300 B", "forwarding": "cut-through", "bandwidth_allocation": False}
+    ring = Scenario.from_dict(
+        {
+            "topology": {"kind": "sci-ring", "terminals": 2},
+            "technology": {"preset": "sci-retry", **slots, "in_flight": in_flight, "cable_length": cable},
+            "traffic": {"arrivals": "backlog", "length": "64 B", "transaction": transaction},
+            "run": {"duration": "3 ms", "precision": 0.0},
+        }
+    )
+    assert any("can livelock: on the ring of t0>t1" in each for each in compile(ring).warnings) == livelocks
+    assert (run(ring).end_reason == "livelocked") == livelocks
+
+
 def test_packets_that_pass_full_stations_are_not_said_to_be_sent_again() -> None:
     ring: dict[str, Any] = {
         "topology": {"kind": "sci-ring", "terminals": 8},

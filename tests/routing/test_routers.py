@@ -327,7 +327,7 @@ def test_arrays_in_c_as_people_write_them(tmp_path: Path) -> None:
     assert masks(read_c(tmp_path, text)) == expected
     shifted = "".join(
         f"uint32_t {name}[] = {{"
-        + ", ".join(f"[0x{a:X}] = (1U << {m.bit_length() - 1}) | {m:#b}" for a, m in ways.items())
+        + ", ".join(f"[0x{a:X} ... {a}] = (1U << {m.bit_length() - 1}) | {m:#b}" for a, m in ways.items())
         + "};"
         for name, ways in zip(routers.identifiers([*expected]), expected.values(), strict=True)
     )
@@ -351,7 +351,9 @@ FRONT = "router_front[256] = {\n"
         (FRONT + "[32] = 09 };", '"09" is no mask'),
         (FRONT + "{0} };", '"{" is no mask'),
         (FRONT + "0,,0 };", '"" is no mask'),
-        (FRONT + "[32] = 0x2; /* }", "line 1: these elements have no end, or are no numbers"),
+        (FRONT + "[32] = 0x2; /* }", "line 2: these elements have no end, or are no numbers"),
+        (FRONT + "[33 ... 32] = 0x2 };", "line 2: [33 ... 32] are no elements with numbers"),
+        (FRONT + "[0 ... 0xFFFFFFFF] = 0x2 };", "line 2: [0 ... 0xFFFFFFFF] are no elements"),
         ("a[2][9] = {0, 0};", "a is no array of arrays, one for each of 3 routers"),
         ("a[4][9] = {{0}, {0}, {0}, {0}};", "a is no array of arrays, one for each of 3 routers"),
         ("a[2][9] = {{0} {0}};", "a comma or the end of the array is missing"),

@@ -148,7 +148,7 @@ def test_without_a_failure_loads_are_those_of_the_core(
     demand = it.compiled.demand()
     expected = channel_loads(it.graph, it.routes.table, demand.pairs, demand.even)
     left = it.after("none", "", np.empty(0, np.int64))
-    full = full_at(it.routes, expected, it.packet, Limits(np.ones(len(expected)), np.ones(len(expected))))
+    full = full_at(it.routes, expected, it.packet, Limits(*np.ones((3, len(expected)))))
     assert left.bound == pytest.approx(channel_load(it.routes, expected, it.packet, full))
     assert (left.cut_off, left.lossy, left.delivered_share) == (0, 0, 1.0)
     plain = Plain(it)

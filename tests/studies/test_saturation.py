@@ -491,7 +491,7 @@ def test_buffers_without_end_are_tried_in_a_short_run(monkeypatch: pytest.Monkey
     monkeypatch.setattr(capacity, "_share", share)
     of_line = capacity._of_line.__wrapped__
     line = {"topology": {"kind": "grid", "shape": [2]}, "traffic": {"load": 0.1}}
-    assert of_line(json.dumps(line)) == (0.98, "buffer")
+    assert of_line(json.dumps(line)) == capacity.Capacity(0.98, "buffer")
     assert tried == [([], 1), ([], 10), (["link_input_buffer"], 1)]
 
 

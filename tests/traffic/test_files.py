@@ -87,6 +87,13 @@ def test_times_of_parquet_and_of_other_columns(tmp_path: Path) -> None:
     assert listed(write(tmp_path, text))["list_at_grains"].tolist() == [17, 300, 20_000]
 
 
+def test_units_in_headings_of_lists(tmp_path: Path) -> None:
+    text = "From;To;Packet size [kB];at (µs)\n0;1;1,5;0,25\n0;2;8;3\n"
+    columns = listed(write(tmp_path, text))
+    assert columns["list_length"].tolist() == [1500, 8000]
+    assert columns["list_at_grains"].tolist() == [250, 3000]
+
+
 def test_cycles_are_those_of_the_technology(tmp_path: Path) -> None:
     path = write(tmp_path, "cycle,source,target,length\n9,0,1,8\n3,0,1,8\n")
     pattern = {"kind": "descriptors", "path": path}

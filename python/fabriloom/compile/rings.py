@@ -277,8 +277,31 @@ class RingRoutes:
         """Accept every program: any program can run on rings."""
 
     def warnings(self, arrays: Arrays) -> list[str]:
-        """Return no warnings about the network."""
-        return []
+        """Return a warning where packets that are rejected can keep all slots of a ring."""
+        tech, slot = self.technology, int(arrays["ring_slot_symbols"])
+        # A full receiver makes room by what it sends itself: by a bus on another ring, or a response.
+        sends = self.graph.switches or tech.transaction != "dmove"
+        rejects = tech.echo_bytes and tech.when_full == "busy" and arrays["station_requests_in"].any()
+        if not (slot and sends and rejects):
+            return []
+        ring, names = arrays["station_ring"], ("link_arrival", "station_decode", "station_bypass")
+        round_ticks = np.bincount(ring, sum(arrays[f"{name}_ticks"].astype(np.float64) for name in names))
+        first = np.unique(ring, return_index=True)[1]
+        slots = np.rint(round_ticks / (arrays["link_character_ticks"][first] * float(slot)))
+        sent = arrays["station_in_flight"].astype(np.float64)
+        if arrays["ring_hold_until_echo"]:
+            sent = np.minimum(sent, 0.0 + arrays["station_requests_out"] + arrays["station_responses_out"])
+        # One that arrives counts until its last symbol, so each sender can fill one slot less again.
+        kept = np.bincount(ring, sent - 1)
+        hogged = np.flatnonzero(kept - (sent - 1)[first] >= slots)
+        if not len(hogged):
+            return []
+        link, count = self.graph.link_names[int(first[hogged[0]])], int(slots[hogged[0]])
+        ring_of = f"on the ring of {link}, of {count} slot{'s' if count > 1 else ''},"
+        return [
+            f"the network can livelock: {ring_of} packets that are rejected fill their slots again, and none "
+            "is left to the station that rejects them; technology.in_flight = 1 passes each on empty"
+        ]
 
     def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
         """Return no warnings about the results of a run."""

@@ -40,7 +40,7 @@ LANE_GBIT_PER_S = {
     "XDR": 200.0,
 }
 """Data rate of a lane after its code, as in ``common_verbs_port.c`` of Open MPI; NDR and XDR by doubling."""
-_NODE = re.compile(r'(Switch|H?[Cc]a|Rt)\s+\d{1,4}\s+"([^"]+)"\s*(?:#\s*"([^"]*)"(.*))?')
+_NODE = re.compile(r'(Switch|H?[Cc]a|Rt)\s+\d{1,4}\s+"([^"]+)"\s*(?:#\s*"(.*)"([^"]*))?')
 _PORT = re.compile(
     r'\[(\d{1,4})\](?:\[ext \d+\])?(?:\(([0-9a-fA-F]+)\))?\s+"([^"]+)"\[(\d{1,4})\](?:\[ext \d+\])?'
     r"(?:\([0-9a-fA-F]+\))?\s*(?:#(.*))?"
@@ -223,7 +223,7 @@ class Subnet:
         return node
 
     def _port(self, number: int, node: _Node, match: re.Match[str]) -> None:
-        own, comment = int(match[1]), match[5] or ""
+        own, comment = int(match[1]), re.sub('".*"', "", match[5] or "")
         self._check_free(number, node, own, f"[{own}]")
         if match[2] and not node.is_switch:
             self.rail_of[int(match[2], 16)] = node.rail

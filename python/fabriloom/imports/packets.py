@@ -2,7 +2,7 @@
 
 Numbers stand between blanks, commas or semicolons. Blank lines, and what follows a ``#``, are passed over. A
 first line of words, or a comment of as many words, can name the columns, in any order and with others
-between them.
+between them; with ``bytes`` instead of flits the sizes are in bytes.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ _WORDS = {
     **dict.fromkeys(("destination", "dest", "dst", "target", "to"), "destination"),
     **dict.fromkeys(("flits", "size", "length"), "flits"),
 }
+_BYTES = ("bytes", "size_bytes", "length_bytes", "packet_bytes")
+_WORDS |= dict.fromkeys(_BYTES, "flits")
 _HINT = "a packet is a line such as: 120 3 12 5 (cycle, source, destination, flits)"
 
 
@@ -79,20 +81,24 @@ def packets(files: Sequence[Path]) -> Packets:
     rows.write(b"cycle,source,target,length\n")
     count = highest = last = total = 0
     order, width, by_comment = _USUAL
+    unit_bytes = FLIT_BYTES
     for whole in stream:
         line, _, comment = whole.partition("#")
         words = _words(line)
         if not words or not (count or any(word[:1].isdecimal() for word in words)):
             named = words or (_words(comment) if by_comment else [])
-            if not count and (found := _columns(stream, named, bool(words))):
+            found = [] if count else _columns(stream, named, bool(words))
+            if found:
                 order, width, by_comment = found, len(named), not words
+            if not count and _in_bytes(named, found or (range(len(named)) if words else [])):
+                unit_bytes = 1
             continue
         if not count and by_comment and len(words) != width:
             order, width, _ = _USUAL  # the comment was a sentence
         cycle, source, target, flits = _row(stream, words, order, width)
         count, highest, last = count + 1, max(highest, source, target), max(last, cycle)
-        total += flits
-        rows.write(f"{cycle},{source},{target},{flits * FLIT_BYTES}\n".encode())
+        total += -(-flits * unit_bytes // FLIT_BYTES)
+        rows.write(f"{cycle},{source},{target},{flits * unit_bytes}\n".encode())
     if not count:
         raise ReadError(f"{stream.path}: no packets", _HINT)
     return Packets(rows, count, highest + 1, last, total)
@@ -106,6 +112,10 @@ def _words(line: str) -> list[str]:
     return line.replace(",", " ").replace(";", " ").split()
 
 
+def _in_bytes(named: list[str], order: Sequence[int]) -> bool:
+    return len(order) == len(_NAMES) and named[order[3]].strip("\"'").lower() in _BYTES
+
+
 def _columns(stream: Stream, words: list[str], strict: bool) -> list[int]:
     """Return where the columns stand that a line names; none if it names none.
 
@@ -116,7 +126,7 @@ def _columns(stream: Stream, words: list[str], strict: bool) -> list[int]:
         if name := _WORDS.get(word.strip("\"'").lower()):
             named.setdefault(name, at)
     usual = len(words) == len(_NAMES) and all(_NAMES[at] == name for name, at in named.items())
-    if usual or len(named) < len(_NAMES) - 1:
+    if (usual and len(named) < len(_NAMES)) or len(named) < len(_NAMES) - 1:
         return []  # other words for the same columns, or no names
     if len(named) < len(_NAMES):
         if not strict:

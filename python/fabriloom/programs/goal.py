@@ -172,7 +172,7 @@ _SEND = re.compile(r"send\s+(\d{1,12})b\s+to\s+(\d{1,9})(?P<rest>.*)")
 _RECEIVE = re.compile(r"recv\s+(\d{1,12})b\s+from\s+(\d{1,10}|-1|any)(?P<rest>.*)")
 _REST = re.compile(r"(?:\s+(?:tag\s+(?P<tag>\d{1,10}|-1|any)|cpu\s+(?P<cpu>\d{1,9})|nic\s+\d{1,9}))*\s*")
 _NEEDS = re.compile(r"(\w+)\s+(requires|irequires)\s+(\w+)")
-_COMMENT = re.compile(r"//|#")
+_COMMENT = re.compile(r"/\*.*?(?:\*/|(?P<open>$))|(?://|#).*")
 _LABELLED = re.compile(r"(?:(\w+)\s*:\s*)?(.*)")
 _WILD = ("any", "-1", "4294967295")
 _PS_PER_NS = 1000
@@ -249,9 +249,13 @@ class _Reader:
 
     def _read_text(self) -> int:
         """Read a text; returns the number of its last line."""
-        number = 0
+        number, within = 0, False
         for number, whole in enumerate(reading.lines(self.path, *_MOST_FILE), 1):
-            line = _COMMENT.split(whole, 1)[0] if "/" in whole or "#" in whole else whole
+            line = whole.rstrip()
+            if within or "/" in line or "#" in line:
+                line = f"/*{line}" if within else line
+                within = any(match["open"] is not None for match in _COMMENT.finditer(line))
+                line = _COMMENT.sub(" ", line)
             line = line.strip().rstrip(";")
             if line:
                 self._line(number, line)

@@ -30,7 +30,10 @@ MORE = ["terminal", "priority", "take"]
 """Columns that an exported table can have besides."""
 _PASSED_OVER = re.compile(r"/\*.*?(?:\*/|\Z)|//[^\n]*|^[ \t]*#(?:\\.|[^\\\n])*", re.DOTALL | re.MULTILINE)
 _ARRAY = re.compile(r"\b([A-Za-z_]\w*)\s*\[[^\[\]{};=]*\]\s*(\[[^\[\]{};=]*\]\s*)?=\s*\{")
-_ELEMENT = re.compile(r"(?:\s*\[\s*(\w+)\s*\]\s*=)?([^{},;\[\]]*)([{},])")
+_ELEMENT = re.compile(r"(?:\s*\[\s*(\w+)\s*(?:\.\.\.\s*(\w+)\s*)?\]\s*=)?([^{},;\[\]]*)([{},])")
+_BLANK = re.compile(r"\s*")
+_MOST_ELEMENTS = 1 << 16
+"""Of a range."""
 _AFTER_ARRAY = re.compile(r"\s*([,}])")
 _NUMBER = r"0[xX][0-9a-fA-F]{1,16}|0[bB][01]{1,64}|[1-9][0-9]{0,19}|0[0-7]{0,22}"
 _TERM = re.compile(rf"({_NUMBER})[uUlL]{{0,3}}(?:\s*<<\s*([0-9]{{1,2}})[uUlL]{{0,3}})?", re.ASCII)
@@ -167,14 +170,14 @@ class _CArrays:
         while end != "}":
             match = _ELEMENT.match(self._text, self._at)
             if match is None:
+                self._at = _BLANK.match(self._text, self._at).end()  # type: ignore[union-attr]
                 raise self._error("these elements have no end, or are no numbers")
-            self._at = match.start(2) + len(match[2].rstrip())
-            given, text, end = match[1], match[2].strip(), match[3]
-            if given is not None:
-                number = _mask(given)
-                if number is None:
-                    raise self._error(f'"{given[:40]}" is no place of an element; write a number')
-                place = number
+            self._at = match.start(3) + len(match[3].rstrip())
+            given, text, end = match[1], match[3].strip(), match[4]
+            place = place if given is None else self._place(given)
+            last = place if match[2] is None else self._place(match[2])
+            if not place <= last < place + _MOST_ELEMENTS or (end == "{" and last > place):
+                raise self._error(f"[{given} ... {match[2]}] are no elements with numbers")
             if end == "{":
                 self._at = match.end()
                 yield place, f"{text}{end}"
@@ -184,9 +187,16 @@ class _CArrays:
                 self._at, end = after.end(), after[1]
             else:
                 if text or given is not None or end == ",":
-                    yield place, text
+                    yield from ((each, text) for each in range(place, last + 1))
                 self._at = match.end()
-            place += 1
+            place = last + 1
+
+    def _place(self, given: str) -> int:
+        """Return the number of an element in brackets."""
+        number = _mask(given)
+        if number is None:
+            raise self._error(f'"{given[:40]}" is no place of an element; write a number')
+        return number
 
     def _line_here(self) -> int:
         self._line += self._text.count("\n", self._counted, self._at)

@@ -56,14 +56,11 @@ def build(
     sending = _senders(network, terminals, settings.get("senders", "all"))
     columns = _empty(count)
     pattern = settings["pattern"]
-    try:
-        length_columns, mean_bytes, parts = lengths(count, technology, settings["length"])
-    except TrafficError:
-        if pattern["kind"] not in ("descriptors", "flows"):
-            raise
-        # Listed packets have lengths of their own; those without one are refused where they are listed.
-        least = {"kind": "fixed", "value_bytes": (technology.legal_payloads_bytes or (1,))[0]}
-        length_columns, mean_bytes, parts = lengths(count, technology, least)
+    usual = settings["length"]
+    if pattern["kind"] in ("descriptors", "flows"):
+        # Listed packets have lengths of their own; a usual one that is not legal is refused where it is used.
+        usual = {"kind": "fixed", "value_bytes": (technology.legal_payloads_bytes or (1,))[0]}
+    length_columns, mean_bytes, parts = lengths(count, technology, usual)
     columns |= length_columns
     if pattern["kind"] == "descriptors":
         from fabriloom.traffic.descriptors import descriptors

@@ -109,6 +109,8 @@ def _cycle(value: Any) -> int:
 
 
 KNOWN = ("source", "target", "length", "length_bytes", "wait", "wait_ns")
+_WORDS = {**dict.fromkeys(KNOWN + TIMES, ()), "length": ("size", "packet size", "packet length", "payload")}
+"""Columns, each with the words that spreadsheets have for it."""
 _MOST_ROWS = 2**32 - 1
 
 
@@ -123,7 +125,7 @@ def descriptors(terminals: Terminals, technology: Links, sending: np.ndarray, se
     those of equal time at one source are sent in the order of the file.
     """
     pattern = settings["pattern"]
-    table = tables.read(pattern["path"])
+    table = tables.read(pattern["path"]).called(_WORDS)
     if table.column("flits"):
         hint = "`fabriloom import packets FILE` reads lengths in flits, and writes them as bytes"
         raise table.column_error('the column "flits" has no unit of bytes', "flits", hint)

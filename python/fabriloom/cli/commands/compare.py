@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from ..exits import Mistake
+from ..exits import Mistake, complain
 from ..frame import Call, Loads, command, loads_of, path_argument
 from ..house import Comparison, Scenario, bars, comparison, fit, replays, report, samples, store, studies
 from ..house import scenario as room
@@ -28,9 +28,16 @@ def compare(
     With --out, finished points are kept if the command is interrupted; the same command continues from there.
     """
     with call.output(store.POINTS):
-        scenarios = [call.scenario(file) for file in files if not file.is_dir()]
+        own = [file for file in files if not file.is_dir()]
+        scenarios = [call.scenario(file) for file in own]
         results = [file for file in files if file.is_dir()]
         asked = loads_of(loads, scenarios)
+        for file, scenario in zip(own, scenarios, strict=True):
+            if scenario.sweep:
+                message = (
+                    "compare runs no [sweep], but all scenarios at the same loads; curve and study run it"
+                )
+                complain(f"warning: {file}: {message}")
         if len(scenarios) == 1 and not scenarios[0].variants and not results:
             raise Mistake(
                 "one scenario without [variants] has nothing to be compared with; name another file"

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import lru_cache, partial
 from typing import Any, NamedTuple
 
@@ -29,20 +30,16 @@ from ...technology import host
 from ...traffic import given_lengths
 from ..port_loads import Reals, spread_evenly
 from ..zero_load import alone, longest_bytes, of_lists, of_pairs_ps
-from .loads import Limits, flow_control
+from .loads import Limits, cables, flow_control
 from .loads import rates as rates_of
 
 _PACKETS, _CHARS = (24, 2400), 100_000
 """Fewest and most packets of a trial, and about how many characters it has; the first quarter is
 passed over."""
 _MOST_CHARS = 4096
-"""Longer packets are tried with this many: what is between two of them does not count."""
-_MOST_BYTES = 4096
-"""Of longer packets what is between two of them is no matter."""
+"""Longer packets are tried with this many, or as many bytes: what is between two of them does not count."""
 _WORTH = 0.005
 """Part of the rate that is no matter."""
-_MOST_CABLES = 16
-"""Most kinds of cables that are tried."""
 _MOST_LENGTHS = 4
 """Most lengths of flows that are tried."""
 _IN_DOUBT, _LONGER = 0.95, 10
@@ -61,9 +58,11 @@ class Capacity:
     """The payload rate of packets that follow each other on one path."""
 
     share: float
-    """Of what the wire carries, 0 to 1."""
+    """Of what the wire carries beside a full opposite direction: 0 to 1, or more beside an idle one."""
     limited_by: str
     """wire, hand-over, buffer, host or window."""
+    wire: float = 1.0
+    """Share that the wire allows: more than 1 beside an idle opposite direction."""
 
     def text(self, wire_mbytes_per_s: float) -> str:
         """Return what limits the rate, as a line; empty if it is the wire."""
@@ -80,8 +79,8 @@ def capacity(compiled: Compiled, of_windows: Reals) -> Capacity:
     ``of_windows``: see :class:`Held`.
     """
     assert isinstance(compiled.routes, LinkRoutes)
-    share, limited_by = _of_path(compiled, _longest(compiled))
-    found, fastest = Capacity(share, limited_by), float(rates_of(compiled.routes).max())
+    found, fastest = _of_path(compiled, _longest(compiled)), float(rates_of(compiled.routes).max())
+    share = found.share
     for name, sends in (("host", _hosts(compiled)[0]), ("window", of_windows)):
         # That of the terminal that is least of a limit.
         own = float(sends[np.isfinite(sends)].max(initial=0.0)) / fastest
@@ -163,18 +162,21 @@ def apart_ticks(compiled: Compiled, characters: int) -> int:
     return (characters + 16) * slowest * 2 + (compiled.graph.switches + 2) * (switch + 4 * slowest)
 
 
-def _of_path(compiled: Compiled, own: dict[str, str]) -> tuple[float, str]:
-    """Return the share of the wire that a path carries, whatever its hosts need, and what limits it."""
+def _of_path(compiled: Compiled, own: dict[str, str], idle: bool = False) -> Capacity:
+    """Return the share of the wire that a path carries, whatever its hosts need, and what limits it.
+
+    ``idle``: with packets one way only.
+    """
     turns = compiled.arrays["lane_frame_chars"] or len(compiled.arrays["lane_slots"])
     if not compiled.graph.switches or (turns and not _in_any_lane(compiled)):
         # Where each packet has lanes of its own, those of a trial wait for turns of others.
-        return 1.0, "wire"
-    share, limited_by = _of_line(json.dumps(_line(compiled, own)))
-    if limited_by == "hand-over" and (_has_own_lengths(compiled) or _is_long(compiled)):
+        return Capacity(math.inf if idle else 1.0, "wire")
+    found = _of_line(json.dumps(_line(compiled, own)), idle)
+    if found.limited_by == "hand-over" and (_has_own_lengths(compiled) or _is_long(compiled)):
         tech = compiled.technology
         tried = float(tech.mean_packet_ps(tech.payload_chars(_tried_bytes(compiled))))
-        share = _beside(tried, share, float(tech.mean_packet_ps(compiled.mean_packet_chars)))
-    return share, limited_by
+        return _beside(tried, found, float(tech.mean_packet_ps(compiled.mean_packet_chars)))
+    return found
 
 
 def _is_long(compiled: Compiled) -> bool:
@@ -190,7 +192,7 @@ def limits(compiled: Compiled, most: float, held: Held) -> Limits:
     """
     graph, routes = compiled.graph, compiled.routes
     assert isinstance(routes, LinkRoutes)
-    found, packets = np.full((2, graph.links), np.inf)
+    found = np.full(graph.links, np.inf)
     out = np.asarray(graph.terminal_out_links)
     found[out] = most
     own = slice(None) if graph.several is None else graph.several.terminal
@@ -198,25 +200,38 @@ def limits(compiled: Compiled, most: float, held: Held) -> Limits:
     for links, limit in zip((out, into, out, into), (*_hosts(compiled), *held), strict=True):
         if len(limit):
             found[links] = np.minimum(found[links], limit[own] / rates_of(routes)[links])
+    full = _in_a_row(compiled, routes)
+    matched = flow_control(routes, np.zeros(graph.links), compiled.mean_packet_chars)[0] > 0
+    return Limits(found, full, _in_a_row(compiled, routes, idle=True) if matched else full)
+
+
+def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Reals:
+    """Return :attr:`Limits.packets`, or those beside an idle opposite direction."""
+    graph = routes.graph
+    found, out = np.full(graph.links, np.inf), np.asarray(graph.terminal_out_links)
     if len(routes.network.clocks.technologies) != 1:
-        return Limits(found, packets)
-    for own, links in _cables(routes):
-        carried = _of_any_length(compiled, own)
+        return found
+    for own, links in cables(routes):
+        carried = _of_any_length(compiled, own, idle)
+        held_back = carried.limited_by != "wire"
         if carried.limited_by == "buffer" and _rests_for_credit(compiled):
             continue
         sending = np.isin(out, links)
-        if sending.any() and carried.share < 1:
-            packets[out[sending]] = _first_hop(compiled, routes, carried)[sending]
+        if sending.any() and held_back:
+            found[out[sending]] = _first_hop(compiled, routes, carried)[sending]
         between = np.setdiff1d(links, out)
-        if carried.share < 1 and routes.technology.lanes == 1 and len(between):
-            packets[between] = _shared(compiled, own, carried)
-    usual, _ = _of_path(compiled, {})
-    if usual < 1 and routes.technology.lanes == 1 and np.ptp(rates_of(routes)) == 0:
-        packets[into] = _shared(compiled, {}, Capacity(usual, "hand-over"), into_terminal=True)
-    return Limits(found, packets)
+        if held_back and routes.technology.lanes == 1 and len(between):
+            found[between] = _shared(compiled, own, carried, idle)
+    usual = _of_path(compiled, {}, idle)
+    if usual.limited_by != "wire" and routes.technology.lanes == 1 and np.ptp(rates_of(routes)) == 0:
+        alone = replace(usual, limited_by="hand-over")
+        found[np.asarray(graph.terminal_in_links)] = _shared(compiled, {}, alone, idle, into_terminal=True)
+    return found
 
 
-def _shared(compiled: Compiled, own: dict[str, str], alone: Capacity, into_terminal: bool = False) -> float:
+def _shared(
+    compiled: Compiled, own: dict[str, str], alone: Capacity, idle: bool, into_terminal: bool = False
+) -> float:
     """Return the part of its rate that a link out of a switch reaches, from as many inputs as can fill it.
 
     Packets of several senders follow each other sooner than those of one. Where these have lengths of their
@@ -225,11 +240,12 @@ def _shared(compiled: Compiled, own: dict[str, str], alone: Capacity, into_termi
     inputs = int(np.bincount(compiled.graph.link_target)[: compiled.graph.switches].max(initial=2)) - 1
     senders = max(2, min(inputs, math.ceil(1 / alone.share) + 1))
     longest = alone.limited_by == "hand-over" and _has_own_lengths(compiled)
-    length = f"{min(longest_bytes(compiled), _MOST_BYTES)} B" if longest else None
-    share, _ = _of_line(json.dumps(_line(compiled, own, length, senders, into_terminal)), named=False)
+    length = f"{min(longest_bytes(compiled), _MOST_CHARS)} B" if longest else None
+    line = json.dumps(_line(compiled, own, length, senders, into_terminal))
+    found = _of_line(line, idle, named=False)
     if alone.limited_by == "hand-over" and _is_long(compiled):
-        share = 1.0
-    return max(alone.share, share)
+        return found.wire
+    return max(alone.share, found.share)
 
 
 def _rests_for_credit(compiled: Compiled) -> bool:
@@ -245,29 +261,29 @@ def _rests_for_credit(compiled: Compiled) -> bool:
     return bool(paced) and compiled.technology.lanes > 1 and compiled.mean_packet_chars < credit - quantum
 
 
-def _of_any_length(compiled: Compiled, own: dict[str, str]) -> Capacity:
+def _of_any_length(compiled: Compiled, own: dict[str, str], idle: bool) -> Capacity:
     """Return what packets of the mean length reach on a path, or those of the flow that reach most.
 
     Of packets as long as a credit every lane can have one, so another length may need no larger buffer.
     """
-    found = Capacity(*_of_path(compiled, own))
+    found = _of_path(compiled, own, idle)
     if found.limited_by != "buffer":
         return found
     if not isinstance(compiled.sources, Packets):
         messages = _messages(compiled, compiled.sources)
         tried = [
-            _of_line(json.dumps(_line(compiled, own, f"{lengths[0]} B")), False, lengths)
+            _of_line(json.dumps(_line(compiled, own, f"{lengths[0]} B")), idle, False, lengths)
             for lengths in messages
         ]
-        return replace(found, share=max(share for share, _ in tried))
+        return replace(found, share=max(each.share for each in tried))
     sizes = np.unique(compiled.arrays["flow_length"])
     if len(sizes) < 2:
         return found
     tried = [
-        _of_line(json.dumps(_line(compiled, own, f"{size} B")))
+        _of_line(json.dumps(_line(compiled, own, f"{size} B")), idle)
         for size in spread_evenly(sizes, _MOST_LENGTHS)
     ]
-    return replace(found, share=max(found.share, *(share for share, _ in tried)))
+    return replace(found, share=max(each.share for each in (found, *tried)))
 
 
 def _messages(compiled: Compiled, sources: Messages) -> list[tuple[int, ...]]:
@@ -286,32 +302,6 @@ def _in_turn(path: Compiled, lengths: tuple[int, ...]) -> dict[str, Any]:
     sent = np.tile(lengths, count)
     found = of_lists(path.arrays, np.full(count, many), target, sent, np.zeros(len(sent)))
     return {**found, "list_repeat": np.ones(count, np.uint8)}
-
-
-def _cables(routes: LinkRoutes) -> list[tuple[dict[str, str], NDArray[np.int64]]]:
-    """Return the links into switches with the settings of their cables, alike ones together.
-
-    Of flits a cable of another rate cannot be tried alone, and is left out, as are all but the most frequent.
-    """
-    graph, tech = routes.graph, routes.technology
-    nothing = np.full(graph.links, np.nan)
-    length = graph.attributes.get("length_m", nothing).astype(np.float64)
-    rate = graph.attributes.get("rate_bits_per_s", nothing).astype(np.float64)
-    rate = np.where(rate == float(tech.link_rate_bits_per_s), np.nan, rate)
-    into = np.flatnonzero((graph.link_target < graph.switches) & (np.isnan(rate) | (not tech.in_flits)))
-    kinds, kind, count = np.unique(
-        np.nan_to_num(np.stack((length, rate))[:, into], nan=-1.0),
-        axis=1,
-        return_inverse=True,
-        return_counts=True,
-    )
-    found = []
-    for at in np.argsort(-count, kind="stable")[:_MOST_CABLES].tolist():
-        metres, bits = kinds[:, at].tolist()
-        own = {"cable_length": f"{metres:.15g} m"} if metres >= 0 else {}
-        own |= {"link_rate": f"{bits:.15g} bit/s"} if bits >= 0 else {}
-        found.append((own, into[kind.ravel() == at]))
-    return found
 
 
 def _first_hop(compiled: Compiled, routes: LinkRoutes, found: Capacity) -> NDArray[np.float64]:
@@ -348,13 +338,14 @@ def shares(compiled: Compiled, found: Capacity) -> NDArray[np.float64]:
         return usual
     tried = float(tech.mean_packet_ps(compiled.mean_packet_chars))
     lengths, place = np.unique(means, return_inverse=True)
-    reached = [_beside(tried, found.share, float(tech.mean_packet_ps(chars))) for chars in lengths.tolist()]
+    reached = [_beside(tried, found, float(tech.mean_packet_ps(chars))).share for chars in lengths.tolist()]
     return np.array(reached)[place.ravel()]
 
 
-def _beside(tried_ps: float, share: float, own_ps: float) -> float:
+def _beside(tried_ps: float, found: Capacity, own_ps: float) -> Capacity:
     """Return the share of packets of another time on the wire, between which it is idle for as long."""
-    return own_ps / (own_ps + tried_ps * (1 / share - 1))
+    rest_ps = tried_ps * (1 / found.share - 1 / found.wire)
+    return replace(found, share=own_ps / (own_ps / found.wire + rest_ps))
 
 
 def _has_own_lengths(compiled: Compiled) -> bool:
@@ -363,24 +354,35 @@ def _has_own_lengths(compiled: Compiled) -> bool:
 
 
 @lru_cache(maxsize=64)
-def _of_line(description: str, named: bool = True, lengths: tuple[int, ...] = ()) -> tuple[float, str]:
+def _of_line(
+    description: str, idle: bool = False, named: bool = True, lengths: tuple[int, ...] = ()
+) -> Capacity:
     """Return the share of a line and, if it is to be named, what limits it. Many networks of a study have the
-    same line. ``lengths``: those of its packets in turn, if not as described.
+    same line. ``idle``: with packets one way; ``lengths``: those of its packets in turn, if not as described.
     """
     path = compile(Scenario.from_dict(json.loads(description)))
+    assert isinstance(path.routes, LinkRoutes)
+    size, tech = longest_bytes(path), path.routes.technology
+    wire = float(tech.packet_ps(size) / tech.beside(Fraction(0)).packet_ps(size)) if idle else 1.0
+    path = alone(path) if idle else path
     changed = _in_turn(path, lengths) if lengths else {}
+    if idle and path.scenario.traffic.senders == "all":
+        arrival = {**path.arrays, **changed}["source_arrival"].copy()
+        arrival[len(arrival) // 2 :] = ARRIVAL.SILENT
+        changed["source_arrival"] = arrival
     share = short = _share(path, changed)
-    if _IN_DOUBT < share < 1 - _WORTH:
+    if _IN_DOUBT < share / wire < 1 - _WORTH:
         share = _share(path, changed, _LONGER)
-    if share >= 1 - _WORTH:
-        return 1.0, "wire"
+    if share / wire >= 1 - _WORTH:
+        return Capacity(wire, "wire", wire)
     if not named:
-        return share, ""
+        return Capacity(share, "", wire)
     # In buffers without end packets queue up, and a run takes as many times as long squared.
     loop = _loop_ticks(path.arrays) // int(path.arrays["link_character_ticks"].min())
     more = path.arrays["link_input_buffer"].astype(np.int64) + 2 * loop + 4 * _longest_chars(path)
-    wider = _share(path, {"link_input_buffer": np.minimum(more, 2**20).astype(np.uint32)})
-    return share, "buffer" if wider > short * (1 + _WORTH) else "hand-over"
+    wider = np.minimum(more, 2**20).astype(np.uint32)
+    held_by = _share(path, {**changed, "link_input_buffer": wider})
+    return Capacity(share, "buffer" if held_by > short * (1 + _WORTH) else "hand-over", wire)
 
 
 def _longest(compiled: Compiled) -> dict[str, str]:
@@ -479,6 +481,6 @@ def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
     names = ("trace_delivered_ticks", "trace_length")
     delivered, length = (np.asarray(found[name], np.int64)[own][packets // 4 :] for name in names)
     if len(delivered) < 3 or delivered[-1] == delivered[0]:
-        return 1.0
+        return math.inf
     wire_ps = sum(float(tech.packet_ps(size)) for size in length[1:].tolist())
-    return min(1.0, wire_ps / (float(delivered[-1] - delivered[0]) * path.tick_ps))
+    return wire_ps / (float(delivered[-1] - delivered[0]) * path.tick_ps)

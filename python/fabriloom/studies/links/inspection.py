@@ -154,7 +154,9 @@ class LinkInspection:
         routes, packet = self.routes, _packet(self.compiled)
         if len(routes.addresses.deletes):
             whole = self._with_headers(loads)
-            return full_at(routes, whole, packet, None if limits is None else limits.of_part(loads, whole))
+            share, _ = link_loads.flow_control(routes, whole, packet[1])
+            part = None if limits is None else limits.of_part(loads, whole, share)
+            return full_at(routes, whole, packet, part)
         found = full_at(routes, loads, packet, limits)
         if not routes.via:
             return found
@@ -253,10 +255,7 @@ class LinkInspection:
         own = self._required(demand)
         part = np.ones(len(own)) if left is None else left
         share, beside = link_loads.flow_control(self.routes, own, _packet(self.compiled)[1])
-        most = self._limits().beside(part)
-        found, used = link_loads.times_to_full(own, beside, share, most.packets), own > 0
-        found[used] = np.minimum(found[used], most.terminals[used] / own[used])
-        return found * part
+        return link_loads.times_to_full(own, beside, share, self._limits().beside(part)) * part
 
     def _required(self, demand: Demand) -> Reals:
         """Return the utilisation per link, with as much flow control as beside a full opposite direction."""

@@ -12,10 +12,12 @@ from ... import routing
 from ...compile import Compiled, LinkRoutes
 from ...routing.distribution import distributed_links
 from ...traffic import Demand
-from ..port_loads import Pairs, Reals, are_alike, by_ports, in_planes
+from ..port_loads import Ints, Pairs, Reals, are_alike, by_ports, in_planes
 
 _ALIKE = 1e-9
 """Part of a load by which those that are equal may differ."""
+_MOST_CABLES = 16
+"""Most kinds of cables that are tried."""
 Packet = tuple[float, float]
 """Mean bytes and characters of the payload of a packet."""
 
@@ -123,42 +125,69 @@ def speeds(routes: LinkRoutes) -> Reals:
     return speed
 
 
+def cables(routes: LinkRoutes) -> list[tuple[dict[str, str], Ints]]:
+    """Return the links into switches with the settings of their cables, alike ones together.
+
+    Of flits a cable of another rate cannot be tried alone, and is left out, as are all but the most frequent.
+    """
+    graph, tech = routes.graph, routes.technology
+    nothing = np.full(graph.links, np.nan)
+    length = graph.attributes.get("length_m", nothing).astype(np.float64)
+    rate = graph.attributes.get("rate_bits_per_s", nothing).astype(np.float64)
+    rate = np.where(rate == float(tech.link_rate_bits_per_s), np.nan, rate)
+    into = np.flatnonzero((graph.link_target < graph.switches) & (np.isnan(rate) | (not tech.in_flits)))
+    kinds, kind, count = np.unique(
+        np.nan_to_num(np.stack((length, rate))[:, into], nan=-1.0),
+        axis=1,
+        return_inverse=True,
+        return_counts=True,
+    )
+    found = []
+    for at in np.argsort(-count, kind="stable")[:_MOST_CABLES].tolist():
+        metres, bits = kinds[:, at].tolist()
+        own = {"cable_length": f"{metres:.15g} m"} if metres >= 0 else {}
+        own |= {"link_rate": f"{bits:.15g} bit/s"} if bits >= 0 else {}
+        found.append((own, into[kind.ravel() == at]))
+    return found
+
+
 class Limits(NamedTuple):
     """The part of its rate that each link reaches at most, besides its wire."""
 
     terminals: Reals
     """By what terminals send and take."""
     packets: Reals
-    """Of packets in a row with the full share of flow control. With less of it they are faster."""
+    """Of packets in a row beside a full opposite direction."""
+    alone: Reals
+    """Of packets in a row beside an idle one, where flow control leaves more."""
 
     def beside(self, left: Reals) -> Limits:
         """Return them for links of which the wire has left a part."""
-        return Limits(self.terminals / left, self.packets / left)
+        return Limits(*(part / left for part in self))
 
-    def of_part(self, loads: Reals, whole: Reals) -> Limits:
-        """Return them for whole loads, of which they limit a part; the rest takes its time on the wire."""
-        used, most = np.where(loads > 0, loads, 1.0), np.minimum(self.packets, 1)
-        times = np.where(loads > 0, whole / used, 1.0)
-        return Limits(
-            self.terminals * times, np.where(self.packets < 1, times / (1 / most + times - 1), np.inf)
-        )
+    def of_part(self, loads: Reals, whole: Reals, share: float) -> Limits:
+        """Return them for whole loads, of which they limit a part; the rest takes its time on the wire.
+
+        ``share``: of flow control.
+        """
+        times = np.where(loads > 0, whole / np.where(loads > 0, loads, 1.0), 1.0)
+        found = [self.terminals * times]
+        for part, wire in ((self.packets, 1.0), (self.alone, 1 - share)):
+            apiece = np.maximum(1 / part, wire)
+            found.append(np.where(apiece > wire, times / (apiece + (times - 1) * wire), np.inf))
+        return Limits(*found)
 
 
 def full_at(routes: LinkRoutes, loads: Reals, packet: Packet, limits: Limits | None = None) -> Reals:
     """Return the load at which each link is full; infinite for an unused link.
 
-    A load assumes the full share of flow control, ``s``. With matched flow control the share is multiplied
-    by the load of the opposite direction. With relative loads ``a`` here and ``r`` there, a link is full at
-    load ``x`` if ``x a (1 - s + s x r) = 1``; where packets reach a part ``m``, if
-    ``x a (1 / m - s + s x r) = 1``.
+    A load assumes the full share of flow control. With relative loads ``a`` here and ``r`` in the opposite
+    direction, a link is full at load ``x`` if ``x a (t + (u - t) x r) = 1``: a packet takes ``t`` beside an
+    idle opposite direction, ``u`` beside a full one.
     """
     relative = loads / speeds(routes)
     share, beside = flow_control(routes, relative, packet[1])
-    if limits is None:
-        return times_to_full(relative, beside, share)
-    found, used = times_to_full(relative, beside, share, limits.packets), relative > 0
-    found[used] = np.minimum(found, limits.terminals / np.where(used, relative, 1.0))[used]
-    return found
+    return times_to_full(relative, beside, share, limits)
 
 
 def first_hop(compiled: Compiled) -> float:
@@ -183,19 +212,19 @@ def flow_control(routes: LinkRoutes, own: Reals, chars: float) -> tuple[float, R
     return share, np.where(reverse < 0, 0.0, own[reverse])
 
 
-def times_to_full(own: Reals, beside: Reals, share: float, most: Reals | None = None) -> Reals:
-    """Return how many times its traffic each link carries, beside as many times that of the opposite one.
-
-    ``most``: the part of its rate that each link reaches, more than 1 for all of it.
-    """
-    found = np.full(len(own), np.inf)
-    used, most = own > 0, np.ones(len(own)) if most is None else np.minimum(most, 1)
-    own, beside = own[used] / most[used], beside[used]
-    bare, paid = (1 - share * most[used]) * own, share * most[used] * own * beside
+def times_to_full(own: Reals, beside: Reals, share: float, limits: Limits | None = None) -> Reals:
+    """Return how many times its traffic each link carries, beside as many times that of the opposite one."""
+    found, used = np.full(len(own), np.inf), own > 0
+    own, beside = own[used], beside[used]
+    most = limits or Limits(*np.full((3, len(used)), np.inf))
+    full = np.maximum(own / most.packets[used], own)
+    bare = np.maximum(own / most.alone[used], (1 - share) * own)
+    paid = np.maximum(full - bare, 0.0) * beside
     # The positive root, written so that it holds for an idle opposite direction, too.
     root = 2 / (bare + np.sqrt(bare * bare + 4 * paid))
     # An opposite direction that is full cannot be more than that.
-    found[used] = np.where(root * beside > 1, 1 / own, root)
+    root = np.where(root * beside > 1, 1 / np.maximum(full, bare), root)
+    found[used] = np.minimum(root, most.terminals[used] / own)
     return found
 
 
