@@ -51,8 +51,8 @@ def test_an_idle_network_has_the_latency_that_the_manual_prints() -> None:
 
 
 def test_broadcasts_go_between_the_words_of_frames() -> None:
-    """Four words of 16 ns, 32 cycles more to the end of a link, 5 m of cable; 12 cycles in a router. All words
-    begin with one clock here, so beside frames none has to be waited for."""
+    """Four words of 16 ns, 32 cycles more to the end of a link, 5 m of cable; 12 cycles in a router. All
+    words begin with one clock here, so beside frames none has to be waited for."""
     alone_ns = 3 * (4 * 16 + 32 * 16 + 25) + 2 * 12 * 16
     sections: dict[str, Any] = {
         "technology": {"preset": "spacefibre-2g5"},
