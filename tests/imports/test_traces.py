@@ -299,6 +299,34 @@ def test_persistent_requests_and_tests_of_requests(tmp_path: Path) -> None:
     assert ran(tmp_path, found).hosts["bytes_received"].to_list() == [0, 32]
 
 
+def test_requests_of_collectives_and_of_nothing(tmp_path: Path) -> None:
+    """What is waited for: a collective, no process, an unknown communicator, nothing."""
+
+    def calls(rank: int) -> str:
+        other, tag = f"int dest={1 - rank}", "int tag=1"
+        found = Calls().call("MPI_Iallreduce", *INTS, WORLD, "MPI_Request request=[4]")
+        found.call("MPI_Isend", *INTS, "int dest=-1", tag, WORLD, "MPI_Request request=[5]")
+        found.call("MPI_Isend", *INTS, other, tag, "MPI_Comm comm=9 (user)", "MPI_Request request=[6]")
+        all_ = "MPI_Request requests[4]=[4, 5, 6, 1]"
+        found.call("MPI_Waitany", "int count=4", all_, "int index=-32766")
+        found.call("MPI_Waitall", "int count=4", all_, pause=500)
+        found.call("MPI_Reduce_scatter_block", "int recvcount=3", INTS[1], WORLD)
+        return found.text
+
+    found = imports.read("dumpi", *put(tmp_path, calls(0), calls(1)))
+    assert isinstance(found, Trace)
+    tag = 1 << 30
+    assert operations(found, 0) == [
+        *(f"send 16b to 1 tag {tag}", f"recv 16b from 1 tag {tag}"),
+        *(f"send 12b to 1 tag {tag + 1}", f"recv 12b from 1 tag {tag + 1}"),
+    ]
+    assert found.left_out == {"MPI_Isend calls in communicators that are not followed": 2}
+    text = "".join(found.files("t")["trace.goal"])
+    label = text[: text.index(": calc 500")].split()[-1]
+    assert f"{label} requires" not in text, "the computing waits for no message"
+    assert ran(tmp_path, found).hosts["bytes_received"].to_list() == [28, 28]
+
+
 def test_collectives_of_unequal_blocks(tmp_path: Path) -> None:
     def calls(rank: int) -> str:
         sizes = f"[{', '.join(str(4 * at) for at in range(3))}]"

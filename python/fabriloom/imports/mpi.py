@@ -116,6 +116,7 @@ _COLLECTIVES = {
     "MPI_Reduce": "reduce",
     "MPI_Allreduce": "all_reduce",
     "MPI_Scan": "scan",
+    "MPI_Exscan": "scan",
     "MPI_Gather": "gather",
     "MPI_Gatherv": "gather",
     "MPI_Scatter": "scatter",
@@ -123,9 +124,14 @@ _COLLECTIVES = {
     "MPI_Allgather": "all_gather",
     "MPI_Allgatherv": "all_gather",
     "MPI_Reduce_scatter": "reduce_scatter",
+    "MPI_Reduce_scatter_block": "reduce_scatter",
     "MPI_Alltoall": "all_to_all",
     "MPI_Alltoallv": "all_to_all",
 }
+BLOCKING = {f"MPI_I{name[4:].lower()}": name for name in _COLLECTIVES}
+"""The collectives that a request ends."""
+_NO_REQUEST = 1
+"""MPI_REQUEST_NULL, as DUMPI counts."""
 _SILENT = re.compile(
     r"MPI_(Init|Finalize|Comm_|Cart_|Type_|Wtime|Get_|Group_|Initialized|Error|Info|Pcontrol|Address|Op_|Request_free"
     r"|Iprobe|Attr_|Keyval_|Dims_create|Topo_test|Buffer_)"
@@ -212,8 +218,8 @@ def do(state: State, call: Call) -> None:
                 state.requests[request] = state.rank.add(state.lasting[request], state.last)
     elif call.name in ("MPI_Sendrecv", "MPI_Sendrecv_replace"):
         _exchange(state, call)
-    elif call.name in _COLLECTIVES:
-        _collective(state, call)
+    elif (name := BLOCKING.get(call.name, call.name)) in _COLLECTIVES:
+        _collective(state, call, name)
     elif ends := _ENDS.fullmatch(call.name):
         if ends[1] == "Wait" or state.number(call, "flag", "outcount"):
             _end(state, call)
@@ -226,9 +232,11 @@ def _message(state: State, call: Call) -> None:
     receives = "recv" in call.name.lower()
     end = state.number(call, *(("source", "src") if receives else ("dest",)))
     group = state.group(call)
-    if end < (_ANY if receives else 0) or group is None:
-        return  # of no process, or of others than those of this trace
-    text = _text(state, call, "recv" if receives else "send", end, ("tag",), group)
+    text = "calc 0"
+    if group is not None and end >= (_ANY if receives else 0):
+        text = _text(state, call, "recv" if receives else "send", end, ("tag",), group)
+    elif not state.requested(call):
+        return  # of no process, or of others than those of this trace; a request is waited for all the same
     if call.name in _INITS:
         state.lasting.update(dict.fromkeys(state.requested(call), text))
         return
@@ -256,14 +264,15 @@ def _end(state: State, call: Call) -> None:
     """Go on when the requests of a wait, or of a test that was true, have ended."""
     wanted = state.requested(call)
     if call.name.endswith("any") and "index" in call.fields:
-        wanted = wanted[state.number(call, "index") :][:1]
+        index = state.number(call, "index")  # negative: none was started
+        wanted = wanted[index : index + 1] if index >= 0 else []
     if call.name.endswith("some"):
         places = [int(one) for one in _NUMBERS.findall(call.fields.get("indices", ""))]
         wanted = [wanted[at] for at in places if 0 <= at < len(wanted)]
     done = []
     for request in wanted:
         if request not in state.requests:
-            if request <= 0 or request in state.lasting:
+            if request <= _NO_REQUEST or request in state.lasting:
                 continue  # none, or one that has ended
             message = f"rank {state.rank.number} waits for request {request}, which was never started"
             state.stream.fail(message, f"{call.name} of line {call.line}; is the beginning missing?")
@@ -272,24 +281,34 @@ def _end(state: State, call: Call) -> None:
         state.last = [state.rank.add("calc 0", [*state.last, *done])]
 
 
-def _collective(state: State, call: Call) -> None:
-    if (group := state.group(call)) is None:
-        return
+def _collective(state: State, call: Call, name: str) -> None:
+    """Add a collective, called as the one of this name; what follows, or a request, waits for its end."""
+    group = state.group(call)
+    ends = state.last if group is None else _messages_of(state, call, name, group)
+    if name == call.name:
+        state.last = ends
+    else:
+        done = ends[0] if len(ends) == 1 else state.rank.add("calc 0", ends)
+        state.requests.update(dict.fromkeys(state.requested(call), done))
+
+
+def _messages_of(state: State, call: Call, name: str, group: int) -> list[int]:
+    """Add the messages of a collective; returns the operations that end it."""
     members = state.known.groups[group]
     me, root = members.index(state.rank.number), 0
     if "root" in call.fields:
         root = state.number(call, "root")
         if not 0 <= root < len(members):
             state.stream.fail(f"{call.name} has the root {root}; {len(members)} take part", ALL_RANKS)
-    sent, got = (_sizes(state, call, name, len(members)) for name in ("send", "recv"))
-    if call.name in ("MPI_Gatherv", "MPI_Scatterv") and me != root:  # a member knows its own block only
-        sent, got = ([_size(state, call, name)] for name in ("send", "recv"))
-    both = ("recv", "send") if call.name.startswith("MPI_Scatter") else ("send", "recv")
+    sent, got = (_sizes(state, call, one, len(members)) for one in ("send", "recv"))
+    if name in ("MPI_Gatherv", "MPI_Scatterv") and me != root:  # a member knows its own block only
+        sent, got = ([_size(state, call, one)] for one in ("send", "recv"))
+    both = ("recv", "send") if name.startswith("MPI_Scatter") else ("send", "recv")
     bytes_ = _size(state, call, both[0]) or _size(state, call, both[1])  # without the first: in place
     number = state.done[group]
     state.done[group] += 1
-    of = Collective(_COLLECTIVES[call.name], members, me, group, number, root, bytes_, sent, got)
-    state.last = collectives.add(state.rank, of, state.last)
+    of = Collective(_COLLECTIVES[name], members, me, group, number, root, bytes_, sent, got)
+    return collectives.add(state.rank, of, state.last)
 
 
 def _width(state: State, call: Call, prefix: str) -> int:
