@@ -407,7 +407,9 @@ def test_chakra_as_protocol_buffers(tmp_path: Path) -> None:
     assert results.end_reason == "drained"
     assert results.hosts["bytes_received"].to_list() == [4000] * 4
     assert results.hosts["ended_ns"].min() > 5000
-    content = files[1].read_bytes()
+    described, content = number_of(7) + message((1, b"0.0.4")), files[1].read_bytes()
+    files[1].write_bytes(content.removeprefix(described))
+    assert operations(imports.read("chakra", *files), 1) == operations(found, 1)
     for wrong, what in (
         (content[:-3], "ends within the message"),
         (content[:8] + b"\xff" * 9, "no length of a"),
