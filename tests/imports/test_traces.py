@@ -259,6 +259,32 @@ def test_communicators_are_followed(tmp_path: Path) -> None:
     assert ran(tmp_path, found).end_reason == "drained"
 
 
+def test_a_number_of_a_communicator_that_was_freed_is_used_again(tmp_path: Path) -> None:
+    """Ranks 0, 1 and 2, 3 become pairs, then 0, 2 and 1, 3, then something that is not followed."""
+    old, new = "MPI_Comm oldcomm=2 (MPI_COMM_WORLD)", "MPI_Comm newcomm=5 (user-defined-comm)"
+    own = "MPI_Comm comm=5 (user-defined-comm)"
+
+    def calls(rank: int) -> str:
+        found = Calls()
+        for color in (rank // 2, rank % 2):
+            found.call("MPI_Comm_split", old, f"int color={color}", "int key=0", new)
+            found.call("MPI_Bcast", *INTS, "int root=0", own).call("MPI_Comm_free", own)
+        found.call("MPI_Comm_create", old, "MPI_Group group=3 (user-defined-group)", new)
+        return found.call("MPI_Bcast", *INTS, "int root=0", own).text
+
+    found = imports.read("dumpi", *put(tmp_path, *(calls(rank) for rank in range(4))))
+    assert isinstance(found, Trace)
+    texts = [[line.split(" tag ")[0] for line in operations(found, rank)] for rank in range(4)]
+    assert texts == [
+        ["send 16b to 1", "send 16b to 2"],
+        ["recv 16b from 0", "send 16b to 3"],
+        ["send 16b to 3", "recv 16b from 0"],
+        ["recv 16b from 2", "recv 16b from 1"],
+    ]
+    assert found.left_out == {"MPI_Bcast calls in communicators that are not followed": 4}
+    assert ran(tmp_path, found).end_reason == "drained"
+
+
 def test_a_buffer_that_is_sent_and_replaced(tmp_path: Path) -> None:
     kind = ("int count=8", "MPI_Datatype datatype=11 (MPI_DOUBLE)")
 

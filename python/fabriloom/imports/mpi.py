@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from . import collectives
@@ -19,8 +19,9 @@ from .traces import ALL_RANKS, Rank, checked_peer
 
 WORLD = 0
 """The group of all ranks."""
-MAKERS = ("MPI_Comm_dup", "MPI_Comm_split", "MPI_Cart_create")
-"""Calls that make a communicator and are followed."""
+_FOLLOWED = ("MPI_Comm_dup", "MPI_Comm_split", "MPI_Cart_create")
+MAKERS = (*_FOLLOWED, "MPI_Comm_create", "MPI_Cart_sub")
+"""Calls that make a communicator; its number can be that of one before, which was freed."""
 _COMMUNICATOR = re.compile(r"(-?\d{1,9})(?: \((\w+)\))?")
 _SHORT_NUMBERS = re.compile(r"-?\d{1,9}")
 
@@ -61,8 +62,8 @@ class Communicators:
 
     def __init__(self, calls: Sequence[Sequence[Made]]) -> None:
         self.groups: list[Sequence[int]] = [range(len(calls))]
-        self.of = [{"MPI_COMM_WORLD": WORLD} for _ in calls]
-        pending = [iter(one) for one in calls]
+        self.of = [{_version("MPI_COMM_WORLD", Counter()): WORLD} for _ in calls]
+        pending = [_numbered(one) for one in calls]
         present = [next(one, None) for one in pending]
         asked: dict[tuple[int, int], dict[int, Made]] = {}
         number = [dict[int, int]() for _ in calls]
@@ -86,9 +87,26 @@ class Communicators:
             for rank in ranks:
                 self.of[rank][calls[rank].new] = len(self.groups) - 1
 
-    def group(self, rank: int, communicator: str) -> int | None:
-        """Return the group of a communicator of a rank; None if it is not known how it was made."""
-        return self.of[rank].get(communicator)
+    def group(self, rank: int, communicator: str, made: Counter[str]) -> int | None:
+        """Return the group of a communicator of a rank; None if it is not known how it was made.
+
+        ``made``: how often the rank has made one of each name so far.
+        """
+        return self.of[rank].get(_version(communicator, made))
+
+
+def _version(communicator: str, made: Counter[str]) -> str:
+    return f"{communicator}#{made[communicator]}"
+
+
+def _numbered(calls: Sequence[Made]) -> Iterator[Made]:
+    """Yield the calls that are followed; communicators of one name differ by how often it was made."""
+    count: Counter[str] = Counter()
+    for call in calls:
+        old = _version(call.old, count)
+        count[call.new] += 1
+        if call.call in _FOLLOWED:
+            yield replace(call, old=old, new=_version(call.new, count))
 
 
 def _parts(old: Sequence[int], calls: dict[int, Made]) -> Iterator[Sequence[int]]:
@@ -182,11 +200,13 @@ class State:
     """Messages that are started again and again, by the number of their request."""
     done: Counter[int] = field(default_factory=Counter[int])
     """Collectives of each group."""
+    made: Counter[str] = field(default_factory=Counter[str])
+    """How often a communicator of each name was made."""
 
     def group(self, call: Call) -> int | None:
         """Return the group that a call names; None, and it is left out, if it is not known or of one rank."""
         name = name_of(call.fields.get("comm", "2 (MPI_COMM_WORLD)"))
-        found = self.known.group(self.rank.number, name)
+        found = self.known.group(self.rank.number, name, self.made)
         if found is None and name != "MPI_COMM_SELF":
             self.left_out[f"{call.name} calls in communicators that are not followed"] += 1
         return found
@@ -220,6 +240,8 @@ def do(state: State, call: Call) -> None:
         _exchange(state, call)
     elif (name := BLOCKING.get(call.name, call.name)) in _COLLECTIVES:
         _collective(state, call, name)
+    elif call.name in MAKERS:
+        state.made[name_of(call.fields.get("newcomm", ""))] += 1
     elif ends := _ENDS.fullmatch(call.name):
         if ends[1] == "Wait" or state.number(call, "flag", "outcount"):
             _end(state, call)
