@@ -372,6 +372,11 @@ WRONG = {
         RATE.replace("pairs: 1", "pairs: 4"),
         "pairs.txt:1: OSU MPI Multiple Bandwidth / Message Rate Test of 4 pairs is of several at once",
     ),
+    "typed.txt": (
+        RATE.replace("pairs: 1", "pairs: 4").replace("# [", "# Datatype: MPI_CHAR.\n# ["),
+        "typed.txt:1: OSU MPI Multiple Bandwidth / Message Rate Test of 4 pairs is of several at once",
+    ),
+    "types.txt": (LATENCY + LATENCY[28:].replace("CHAR", "INT"), "types.txt:10: a second latency at 1 B"),
     "all.txt": (
         LATENCY + LATENCY.replace("MPI Latency", "MPI Allreduce Latency"),
         "all.txt:7: OSU MPI Allreduce Latency Test says nothing of single messages",

@@ -353,6 +353,14 @@ def test_routes_that_contradict_are_left_out(tmp_path: Path) -> None:
     assert "left out: routes of several links (1)" in found.remarks[1]
 
 
+def test_a_router_that_no_route_names_is_left_out(tmp_path: Path) -> None:
+    found = read(
+        tmp_path, "simgrid", PLATFORM.replace('<router id="r"/>', '<router id="r"/><router id="q"/>')
+    )
+    assert found.graph.switch_names == ["r"]
+    assert "left out: routers that no route names (1)" in found.remarks[1]
+
+
 @pytest.mark.parametrize(
     ("more", "switches", "cables"),
     [("", 1, 12), (' bb_bw="1GBps" bb_lat="1us"', 2, 25), (TORUS, 12, 12 + 36), (FAT, 5, 12 + 3 * 2 * 2)],

@@ -259,6 +259,32 @@ def test_communicators_are_followed(tmp_path: Path) -> None:
     assert ran(tmp_path, found).end_reason == "drained"
 
 
+def test_a_number_of_a_communicator_that_was_freed_is_used_again(tmp_path: Path) -> None:
+    """Ranks 0, 1 and 2, 3 become pairs, then 0, 2 and 1, 3, then something that is not followed."""
+    old, new = "MPI_Comm oldcomm=2 (MPI_COMM_WORLD)", "MPI_Comm newcomm=5 (user-defined-comm)"
+    own = "MPI_Comm comm=5 (user-defined-comm)"
+
+    def calls(rank: int) -> str:
+        found = Calls()
+        for color in (rank // 2, rank % 2):
+            found.call("MPI_Comm_split", old, f"int color={color}", "int key=0", new)
+            found.call("MPI_Bcast", *INTS, "int root=0", own).call("MPI_Comm_free", own)
+        found.call("MPI_Comm_create", old, "MPI_Group group=3 (user-defined-group)", new)
+        return found.call("MPI_Bcast", *INTS, "int root=0", own).text
+
+    found = imports.read("dumpi", *put(tmp_path, *(calls(rank) for rank in range(4))))
+    assert isinstance(found, Trace)
+    texts = [[line.split(" tag ")[0] for line in operations(found, rank)] for rank in range(4)]
+    assert texts == [
+        ["send 16b to 1", "send 16b to 2"],
+        ["recv 16b from 0", "send 16b to 3"],
+        ["send 16b to 3", "recv 16b from 0"],
+        ["recv 16b from 2", "recv 16b from 1"],
+    ]
+    assert found.left_out == {"MPI_Bcast calls in communicators that are not followed": 4}
+    assert ran(tmp_path, found).end_reason == "drained"
+
+
 def test_a_buffer_that_is_sent_and_replaced(tmp_path: Path) -> None:
     kind = ("int count=8", "MPI_Datatype datatype=11 (MPI_DOUBLE)")
 
@@ -297,6 +323,34 @@ def test_persistent_requests_and_tests_of_requests(tmp_path: Path) -> None:
     assert operations(found, 1) == ["recv 16b from 0 tag 1"] * 2
     assert found.summary()[2] == ("left out", "2 messages of a rank to itself")
     assert ran(tmp_path, found).hosts["bytes_received"].to_list() == [0, 32]
+
+
+def test_requests_of_collectives_and_of_nothing(tmp_path: Path) -> None:
+    """What is waited for: a collective, no process, an unknown communicator, nothing."""
+
+    def calls(rank: int) -> str:
+        other, tag = f"int dest={1 - rank}", "int tag=1"
+        found = Calls().call("MPI_Iallreduce", *INTS, WORLD, "MPI_Request request=[4]")
+        found.call("MPI_Isend", *INTS, "int dest=-1", tag, WORLD, "MPI_Request request=[5]")
+        found.call("MPI_Isend", *INTS, other, tag, "MPI_Comm comm=9 (user)", "MPI_Request request=[6]")
+        all_ = "MPI_Request requests[4]=[4, 5, 6, 1]"
+        found.call("MPI_Waitany", "int count=4", all_, "int index=-32766")
+        found.call("MPI_Waitall", "int count=4", all_, pause=500)
+        found.call("MPI_Reduce_scatter_block", "int recvcount=3", INTS[1], WORLD)
+        return found.text
+
+    found = imports.read("dumpi", *put(tmp_path, calls(0), calls(1)))
+    assert isinstance(found, Trace)
+    tag = 1 << 30
+    assert operations(found, 0) == [
+        *(f"send 16b to 1 tag {tag}", f"recv 16b from 1 tag {tag}"),
+        *(f"send 12b to 1 tag {tag + 1}", f"recv 12b from 1 tag {tag + 1}"),
+    ]
+    assert found.left_out == {"MPI_Isend calls in communicators that are not followed": 2}
+    text = "".join(found.files("t")["trace.goal"])
+    label = text[: text.index(": calc 500")].split()[-1]
+    assert f"{label} requires" not in text, "the computing waits for no message"
+    assert ran(tmp_path, found).hosts["bytes_received"].to_list() == [28, 28]
 
 
 def test_collectives_of_unequal_blocks(tmp_path: Path) -> None:
@@ -379,7 +433,9 @@ def test_chakra_as_protocol_buffers(tmp_path: Path) -> None:
     assert results.end_reason == "drained"
     assert results.hosts["bytes_received"].to_list() == [4000] * 4
     assert results.hosts["ended_ns"].min() > 5000
-    content = files[1].read_bytes()
+    described, content = number_of(7) + message((1, b"0.0.4")), files[1].read_bytes()
+    files[1].write_bytes(content.removeprefix(described))
+    assert operations(imports.read("chakra", *files), 1) == operations(found, 1)
     for wrong, what in (
         (content[:-3], "ends within the message"),
         (content[:8] + b"\xff" * 9, "no length of a"),

@@ -179,7 +179,9 @@ def test_nodes_within_a_workload_graph(tmp_path: Path) -> None:
         }
         for node in nodes
     ]
-    within = chakra(put(tmp_path, GRAPH, json.dumps(json.loads(GRAPH))))
+    files = put(tmp_path, GRAPH, json.dumps(json.loads(GRAPH)))
+    files[1].write_text(GRAPH, encoding="utf-16")
+    within = chakra(files)
     plain = "\n".join(json.dumps(line) for line in lines)
     apart = chakra(put(tmp_path, plain, plain))
     assert goal(within) == goal(apart)

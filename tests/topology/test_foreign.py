@@ -111,22 +111,33 @@ def test_a_wrong_meaning_is_refused(form, attributes, message, parameter, tmp_pa
     assert caught.value.parameter in (parameter, "rate")
 
 
-def test_labels_that_yed_draws(tmp_path):
+@pytest.mark.parametrize(
+    ("labels", "mapped", "names"),
+    [
+        (("left", "right"), None, ["left", "right"]),
+        (("upper\nleft", "right"), None, ["upper left", "right"]),
+        (("hall", "hall"), None, ["n0", "n1"]),
+        (("n1", "right"), None, ["n0", "right"]),
+        ((" ", "right\u202e"), None, ["n0", "n1"]),
+        (("left", "right"), {"node_name": "_NodeLabel"}, ["left", "right"]),
+        (("left", "right"), {"node_name": "city"}, ["Rome", "n1"]),
+    ],
+)
+def test_labels_that_yed_draws_are_names(labels, mapped, names, tmp_path):
     path = tmp_path / "yed.graphml"
     node = (
-        '<node id="{0}"><data key="d5"><y:ShapeNode><y:NodeLabel>{1}<y:LabelModel/></y:NodeLabel>'
+        '<node id="n{0}">{2}<data key="d5"><y:ShapeNode><y:NodeLabel>{1}<y:LabelModel/></y:NodeLabel>'
         "</y:ShapeNode></data></node>"
     )
     path.write_text(
         '<graphml xmlns="http://graphml.graphdrawing.org/xmlns" xmlns:y="http://www.yworks.com/xml/graphml">'
         '<key for="node" id="d5" yfiles.type="nodegraphics"/><graph edgedefault="undirected">'
-        + node.format("n0", "left")
-        + node.format("n1", "right")
-        + '<edge source="n0" target="n1" weight="2"/></graph></graphml>'
+        + node.format(0, labels[0], '<data key="city">Rome</data>')
+        + node.format(1, labels[1], "")
+        + '<edge source="n0" target="n1" weight="2"/></graph></graphml>',
+        encoding="utf-8",
     )
-    assert topology.file(path, terminals_per_switch=1).switch_names == ["n0", "n1"]
-    named = topology.file(path, terminals_per_switch=1, attributes={"node_name": "_NodeLabel"})
-    assert named.switch_names == ["left", "right"]
+    assert topology.file(path, terminals_per_switch=1, attributes=mapped).switch_names == names
 
 
 def test_a_scenario_reads_a_collection(tmp_path):

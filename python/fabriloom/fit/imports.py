@@ -24,6 +24,8 @@ _OF_ONE = re.compile(
     re.IGNORECASE,
 )
 """Tests of OSU in which one process sends messages to one."""
+_PAIRS = re.compile(r"[^\n]*(?:\n#[^\n]*)*?\n#[^\n]*pairs:\s*(\d{1,9})")
+"""In one of the lines below the title of a test of OSU."""
 _OSU_UNIT = re.compile(r"^#\s*Size\b[^(\n]*\(([^)\n]*)\)", re.IGNORECASE | re.MULTILINE)
 _NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
 
@@ -97,10 +99,12 @@ def _osu(path: Path, text: str) -> Samples:
             raise FitError(f"{path}:{line}: {value:g} is not a measured value\n  = leave the line out")
         if size is None:
             continue
-        if latency[max(begin for begin in begins if begin < line)]:
-            found.put("half_round", size, value * 1e3)
-        else:
-            found.put("gap", size, size / value * 1e3)  # MB/s: 10^6 bytes
+        is_latency = latency[max(begin for begin in begins if begin < line)]
+        quantity = "half_round" if is_latency else "gap"
+        if size in found.values.get(quantity, {}):
+            again = f"{path}:{line}: a second {'latency' if is_latency else 'rate'} at {size} B"
+            raise FitError(f"{again}\n  = take one run, of one datatype and one window size")
+        found.put(quantity, size, value * 1e3 if is_latency else size / value * 1e3)  # MB/s: 10^6 bytes
     return found
 
 
@@ -108,7 +112,7 @@ def _is_latency(path: Path, line: int, title: re.Match[str], text: str) -> bool:
     """Whether a test tells half rounds and no trains. Raises :class:`FitError` for one that tells neither."""
     name, take = title[1].strip(), "take osu_latency, osu_bw"
     kind = name.lower()
-    pairs = re.match(r"[^\n]*\n#[^\n]*pairs:\s*(\d{1,9})", text[title.start() :])
+    pairs = _PAIRS.match(text, title.start())
     if "bi-directional" in kind or ("multi" in kind and "latency" in kind) or (pairs and int(pairs[1]) > 1):
         at_once = f" of {pairs[1]} pairs" if pairs else ""
         raise FitError(

@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from ..reading import ReadError
+from ..reading import UTF_16, ReadError
 from . import collectives
 from .collectives import Collective
 from .common import Stream
@@ -288,7 +288,10 @@ def _is_binary(path: Path) -> bool:
     """Return whether a file holds messages and not text: these have characters that text has not."""
     try:
         with path.open("rb") as file:
-            return any(byte < 32 and byte not in b"\t\r\n" for byte in file.read(1024))
+            head = file.read(1024)
+        if head.startswith(UTF_16) and 0 in head[2:4]:
+            return False  # no length of a message
+        return any(byte < 32 and byte not in b"\t\r\n" for byte in head)
     except (OSError, ValueError):
         return False  # reading it as text says why
 
@@ -303,11 +306,16 @@ def _messages(path: Path, having: bytes = b"") -> Iterator[tuple[int, dict[str, 
             if len(content) < length:
                 raise ReadError(f"{path}: the file ends within the message at byte {at:,}", _NO_TRACE)
             try:
-                if not first and having in content:  # the first describes the whole
+                if having in content and not (first and _is_metadata(content)):
                     yield at, _message(content)
             except (IndexError, ValueError):
                 raise ReadError(f"{path}: the message at byte {at:,} cannot be read", _NO_TRACE) from None
             first = False
+
+
+def _is_metadata(content: bytes) -> bool:
+    """Whether the first message describes the whole: it has texts only, where a node has numbers."""
+    return not any(isinstance(value, int) for _, value in _fields(content))
 
 
 def _length(file: BinaryIO, path: Path) -> int:

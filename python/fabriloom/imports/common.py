@@ -319,6 +319,10 @@ class Fabric:
         except GraphError as error:
             raise self.lines.error(line, str(error).split(": ")[-1], "rename it") from None
 
+    def remove(self, name: str) -> None:
+        """Remove a switch or terminal without links."""
+        del self.line_of[name], self.raw.vertices[name]
+
     def cable(
         self, one: str, other: str, line: int, names: tuple[str, str], numbers: tuple[dict[str, float], ...]
     ) -> None:

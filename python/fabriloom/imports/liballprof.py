@@ -15,7 +15,7 @@ from functools import partial
 from pathlib import Path
 
 from .common import Stream
-from .mpi import Call, Communicators, State, do
+from .mpi import BLOCKING, Call, Communicators, State, do
 from .traces import Rank, Trace, by_rank, trace
 
 _MESSAGE = "_ count datatype dest tag comm"
@@ -38,6 +38,7 @@ _ARGUMENTS = {
     "MPI_Reduce": "_ _ count datatype op root comm",
     "MPI_Allreduce": "_ _ count datatype op comm",
     "MPI_Scan": "_ _ count datatype op comm",
+    "MPI_Exscan": "_ _ count datatype op comm",
     "MPI_Gather": f"{_BLOCKS} root comm",
     "MPI_Scatter": f"{_BLOCKS} root comm",
     "MPI_Allgather": f"{_BLOCKS} comm",
@@ -46,9 +47,11 @@ _ARGUMENTS = {
     "MPI_Scatterv": "_ _ sendcounts _ displs sendtype _ recvcount recvtype root comm",
     "MPI_Allgatherv": "_ sendcount sendtype _ _ recvcounts _ displs recvtype comm",
     "MPI_Reduce_scatter": "_ _ _ recvcounts datatype op comm",
+    "MPI_Reduce_scatter_block": "_ _ recvcount datatype op comm",
     "MPI_Alltoallv": "_ _ sendcounts _ sdispls sendtype _ _ recvcounts _ rdispls recvtype comm",
 }
 """What is read of each call; ``_`` is passed over."""
+_ARGUMENTS |= {name: f"{_ARGUMENTS[of]} request" for name, of in BLOCKING.items() if of in _ARGUMENTS}
 _UNTOLD = re.compile(r"MPI_(Wait(any|some)|Test(|all|any|some))")
 _TIME = re.compile(r"(\d{1,16})(?:\.(\d{1,9}))?")
 _COMMUNICATOR = re.compile(r"-?\d{1,20},(\d{1,7}),(\d{1,7})")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import prod
 
 from . import collectives
@@ -19,8 +19,9 @@ from .traces import ALL_RANKS, Rank, checked_peer
 
 WORLD = 0
 """The group of all ranks."""
-MAKERS = ("MPI_Comm_dup", "MPI_Comm_split", "MPI_Cart_create")
-"""Calls that make a communicator and are followed."""
+_FOLLOWED = ("MPI_Comm_dup", "MPI_Comm_split", "MPI_Cart_create")
+MAKERS = (*_FOLLOWED, "MPI_Comm_create", "MPI_Cart_sub")
+"""Calls that make a communicator; its number can be that of one before, which was freed."""
 _COMMUNICATOR = re.compile(r"(-?\d{1,9})(?: \((\w+)\))?")
 _SHORT_NUMBERS = re.compile(r"-?\d{1,9}")
 
@@ -61,8 +62,8 @@ class Communicators:
 
     def __init__(self, calls: Sequence[Sequence[Made]]) -> None:
         self.groups: list[Sequence[int]] = [range(len(calls))]
-        self.of = [{"MPI_COMM_WORLD": WORLD} for _ in calls]
-        pending = [iter(one) for one in calls]
+        self.of = [{_version("MPI_COMM_WORLD", Counter()): WORLD} for _ in calls]
+        pending = [_numbered(one) for one in calls]
         present = [next(one, None) for one in pending]
         asked: dict[tuple[int, int], dict[int, Made]] = {}
         number = [dict[int, int]() for _ in calls]
@@ -86,9 +87,26 @@ class Communicators:
             for rank in ranks:
                 self.of[rank][calls[rank].new] = len(self.groups) - 1
 
-    def group(self, rank: int, communicator: str) -> int | None:
-        """Return the group of a communicator of a rank; None if it is not known how it was made."""
-        return self.of[rank].get(communicator)
+    def group(self, rank: int, communicator: str, made: Counter[str]) -> int | None:
+        """Return the group of a communicator of a rank; None if it is not known how it was made.
+
+        ``made``: how often the rank has made one of each name so far.
+        """
+        return self.of[rank].get(_version(communicator, made))
+
+
+def _version(communicator: str, made: Counter[str]) -> str:
+    return f"{communicator}#{made[communicator]}"
+
+
+def _numbered(calls: Sequence[Made]) -> Iterator[Made]:
+    """Yield the calls that are followed; communicators of one name differ by how often it was made."""
+    count: Counter[str] = Counter()
+    for call in calls:
+        old = _version(call.old, count)
+        count[call.new] += 1
+        if call.call in _FOLLOWED:
+            yield replace(call, old=old, new=_version(call.new, count))
 
 
 def _parts(old: Sequence[int], calls: dict[int, Made]) -> Iterator[Sequence[int]]:
@@ -116,6 +134,7 @@ _COLLECTIVES = {
     "MPI_Reduce": "reduce",
     "MPI_Allreduce": "all_reduce",
     "MPI_Scan": "scan",
+    "MPI_Exscan": "scan",
     "MPI_Gather": "gather",
     "MPI_Gatherv": "gather",
     "MPI_Scatter": "scatter",
@@ -123,9 +142,14 @@ _COLLECTIVES = {
     "MPI_Allgather": "all_gather",
     "MPI_Allgatherv": "all_gather",
     "MPI_Reduce_scatter": "reduce_scatter",
+    "MPI_Reduce_scatter_block": "reduce_scatter",
     "MPI_Alltoall": "all_to_all",
     "MPI_Alltoallv": "all_to_all",
 }
+BLOCKING = {f"MPI_I{name[4:].lower()}": name for name in _COLLECTIVES}
+"""The collectives that a request ends."""
+_NO_REQUEST = 1
+"""MPI_REQUEST_NULL, as DUMPI counts."""
 _SILENT = re.compile(
     r"MPI_(Init|Finalize|Comm_|Cart_|Type_|Wtime|Get_|Group_|Initialized|Error|Info|Pcontrol|Address|Op_|Request_free"
     r"|Iprobe|Attr_|Keyval_|Dims_create|Topo_test|Buffer_)"
@@ -176,11 +200,13 @@ class State:
     """Messages that are started again and again, by the number of their request."""
     done: Counter[int] = field(default_factory=Counter[int])
     """Collectives of each group."""
+    made: Counter[str] = field(default_factory=Counter[str])
+    """How often a communicator of each name was made."""
 
     def group(self, call: Call) -> int | None:
         """Return the group that a call names; None, and it is left out, if it is not known or of one rank."""
         name = name_of(call.fields.get("comm", "2 (MPI_COMM_WORLD)"))
-        found = self.known.group(self.rank.number, name)
+        found = self.known.group(self.rank.number, name, self.made)
         if found is None and name != "MPI_COMM_SELF":
             self.left_out[f"{call.name} calls in communicators that are not followed"] += 1
         return found
@@ -212,8 +238,10 @@ def do(state: State, call: Call) -> None:
                 state.requests[request] = state.rank.add(state.lasting[request], state.last)
     elif call.name in ("MPI_Sendrecv", "MPI_Sendrecv_replace"):
         _exchange(state, call)
-    elif call.name in _COLLECTIVES:
-        _collective(state, call)
+    elif (name := BLOCKING.get(call.name, call.name)) in _COLLECTIVES:
+        _collective(state, call, name)
+    elif call.name in MAKERS:
+        state.made[name_of(call.fields.get("newcomm", ""))] += 1
     elif ends := _ENDS.fullmatch(call.name):
         if ends[1] == "Wait" or state.number(call, "flag", "outcount"):
             _end(state, call)
@@ -226,9 +254,11 @@ def _message(state: State, call: Call) -> None:
     receives = "recv" in call.name.lower()
     end = state.number(call, *(("source", "src") if receives else ("dest",)))
     group = state.group(call)
-    if end < (_ANY if receives else 0) or group is None:
-        return  # of no process, or of others than those of this trace
-    text = _text(state, call, "recv" if receives else "send", end, ("tag",), group)
+    text = "calc 0"
+    if group is not None and end >= (_ANY if receives else 0):
+        text = _text(state, call, "recv" if receives else "send", end, ("tag",), group)
+    elif not state.requested(call):
+        return  # of no process, or of others than those of this trace; a request is waited for all the same
     if call.name in _INITS:
         state.lasting.update(dict.fromkeys(state.requested(call), text))
         return
@@ -256,14 +286,15 @@ def _end(state: State, call: Call) -> None:
     """Go on when the requests of a wait, or of a test that was true, have ended."""
     wanted = state.requested(call)
     if call.name.endswith("any") and "index" in call.fields:
-        wanted = wanted[state.number(call, "index") :][:1]
+        index = state.number(call, "index")  # negative: none was started
+        wanted = wanted[index : index + 1] if index >= 0 else []
     if call.name.endswith("some"):
         places = [int(one) for one in _NUMBERS.findall(call.fields.get("indices", ""))]
         wanted = [wanted[at] for at in places if 0 <= at < len(wanted)]
     done = []
     for request in wanted:
         if request not in state.requests:
-            if request <= 0 or request in state.lasting:
+            if request <= _NO_REQUEST or request in state.lasting:
                 continue  # none, or one that has ended
             message = f"rank {state.rank.number} waits for request {request}, which was never started"
             state.stream.fail(message, f"{call.name} of line {call.line}; is the beginning missing?")
@@ -272,24 +303,34 @@ def _end(state: State, call: Call) -> None:
         state.last = [state.rank.add("calc 0", [*state.last, *done])]
 
 
-def _collective(state: State, call: Call) -> None:
-    if (group := state.group(call)) is None:
-        return
+def _collective(state: State, call: Call, name: str) -> None:
+    """Add a collective, called as the one of this name; what follows, or a request, waits for its end."""
+    group = state.group(call)
+    ends = state.last if group is None else _messages_of(state, call, name, group)
+    if name == call.name:
+        state.last = ends
+    else:
+        done = ends[0] if len(ends) == 1 else state.rank.add("calc 0", ends)
+        state.requests.update(dict.fromkeys(state.requested(call), done))
+
+
+def _messages_of(state: State, call: Call, name: str, group: int) -> list[int]:
+    """Add the messages of a collective; returns the operations that end it."""
     members = state.known.groups[group]
     me, root = members.index(state.rank.number), 0
     if "root" in call.fields:
         root = state.number(call, "root")
         if not 0 <= root < len(members):
             state.stream.fail(f"{call.name} has the root {root}; {len(members)} take part", ALL_RANKS)
-    sent, got = (_sizes(state, call, name, len(members)) for name in ("send", "recv"))
-    if call.name in ("MPI_Gatherv", "MPI_Scatterv") and me != root:  # a member knows its own block only
-        sent, got = ([_size(state, call, name)] for name in ("send", "recv"))
-    both = ("recv", "send") if call.name.startswith("MPI_Scatter") else ("send", "recv")
+    sent, got = (_sizes(state, call, one, len(members)) for one in ("send", "recv"))
+    if name in ("MPI_Gatherv", "MPI_Scatterv") and me != root:  # a member knows its own block only
+        sent, got = ([_size(state, call, one)] for one in ("send", "recv"))
+    both = ("recv", "send") if name.startswith("MPI_Scatter") else ("send", "recv")
     bytes_ = _size(state, call, both[0]) or _size(state, call, both[1])  # without the first: in place
     number = state.done[group]
     state.done[group] += 1
-    of = Collective(_COLLECTIVES[call.name], members, me, group, number, root, bytes_, sent, got)
-    state.last = collectives.add(state.rank, of, state.last)
+    of = Collective(_COLLECTIVES[name], members, me, group, number, root, bytes_, sent, got)
+    return collectives.add(state.rank, of, state.last)
 
 
 def _width(state: State, call: Call, prefix: str) -> int:

@@ -98,6 +98,7 @@ def simgrid(files: Sequence[Path]) -> Imported:
     for one in platform.zones:
         zone(lines, fabric, one, platform.link)
     media = _cables(platform, fabric)
+    _leave_out_routers(platform, fabric)
     if not fabric.line_of:
         deployed = platform.left_out.keys() & _OF_DEPLOYMENTS
         what = "the platform of this deployment" if deployed else "a platform"
@@ -107,6 +108,16 @@ def simgrid(files: Sequence[Path]) -> Imported:
     to_join = f"{_SEVERAL} are left out ({several}): where these end is not clear; write one for each link"
     graph = fabric.graph(to_join) if several else fabric.graph()
     return Imported("simgrid", graph, [], sections, tuple(_remarks(platform, media)))
+
+
+def _leave_out_routers(platform: _Platform, fabric: Fabric) -> None:
+    """Leave out the routers that no route names and nothing joins: nothing can pass them."""
+    joined = {end for link in fabric.raw.links for end in (link.source, link.target)}
+    joined.update(end for route in platform.routes for end in route.ends)
+    for name, (host, _) in platform.hosts.items():
+        if not host and name not in joined:
+            fabric.remove(name)
+            platform.left_out["routers that no route names"] += 1
 
 
 def _remarks(platform: _Platform, media: int) -> Iterator[str]:

@@ -2,15 +2,17 @@
 
 Nodes and edges have the attributes of :mod:`.attributes`. An undirected edge is a cable, two links; directed
 edges are paired as in JSON. Drawing data (which yEd marks as its own) are ignored, apart from the label of
-a node: its attribute ``_NodeLabel``.
+a node, which is its name if no other node has it: its attribute ``_NodeLabel``.
 """
 
 from __future__ import annotations
 
 import html
+from collections import Counter
 from typing import Any
 from xml.parsers import expat
 
+from ..reading.texts import refused_in
 from . import attributes
 from .graph import Graph, GraphError
 from .raw import ATTRIBUTES, RawGraph, read_family
@@ -27,6 +29,8 @@ class _Reader:
         self.raw = raw
         self.keys: dict[str, str] = {}
         self.defaults: dict[tuple[str, str], str] = {}
+        self.labels: dict[str, str] = {}
+        """Of nodes, as yEd draws them."""
         self.stack: list[str] = []
         self.values: dict[str, dict[str, str]] = {"graph": {}, "node": {}, "edge": {}}
         self.opened: dict[str, dict[str, str]] = {}
@@ -79,7 +83,7 @@ class _Reader:
 
     def label(self, element: str) -> None:
         """Keep the label that yEd draws as the attribute ``_NodeLabel``; elements can follow its text."""
-        text = "".join(self.text).strip()
+        text = " ".join("".join(self.text).split())  # a label can have several lines
         if element == "NodeLabel" and text and "node" in self.stack:
             self.values["node"].setdefault("_NodeLabel", text)
 
@@ -104,6 +108,18 @@ class _Reader:
             self.raw.fail("a node without an id", where)
         self.only("node", given, where)
         attributes.add_vertex(self.raw, given["id"], values, where)
+        if "_NodeLabel" in values:
+            self.labels[given["id"]] = values["_NodeLabel"]
+
+    def call_by_labels(self) -> None:
+        """Call nodes by their labels, unless the file or the user names them or two would have one name."""
+        vertices = self.raw.vertices
+        if "node_name" in self.raw.foreign.mapped or any(one.label for one in vertices.values()):
+            return
+        count = Counter([*self.labels.values(), *vertices])
+        for name, label in self.labels.items():
+            if count[label] == 1 and not refused_in(label):
+                vertices[name].label = label
 
     def edge(self, given: dict[str, str], values: dict[str, Any], where: str) -> None:
         for end in ("source", "target"):
@@ -143,6 +159,7 @@ def read(raw: RawGraph, content: bytes) -> None:
     if not reader.graphs:
         raw.fail("there is no <graph> in the file")
     read_family(raw, reader.values["graph"].get("fabriloom"))
+    reader.call_by_labels()
     raw.pair_links()
 
 
