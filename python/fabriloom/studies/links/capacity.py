@@ -307,10 +307,12 @@ def _in_turn(path: Compiled, lengths: tuple[int, ...]) -> dict[str, Any]:
 def _first_hop(compiled: Compiled, routes: LinkRoutes, found: Capacity) -> NDArray[np.float64]:
     """Return, per port of a terminal, the part of the rate of its link that its packets reach.
 
-    Packets for other outputs need not wait for the output of the one before, nor in its queue.
+    Packets for other outputs need not wait for the output of the one before, nor in its queue. Of several
+    lanes each has a queue.
     """
     tech, demand, graph = routes.technology, compiled.demand(), routes.graph
-    one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
+    one_queue = tech.lanes == 1 and tech.input_queues == "fifo"
+    one_queue = one_queue and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
     one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
     if not (found.limited_by == "buffer" or one_queue or one_target):
         return np.full(graph.ports, np.inf)
