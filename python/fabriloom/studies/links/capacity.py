@@ -28,7 +28,7 @@ from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS
 from ...technology import host
 from ...traffic import given_lengths
-from ..port_loads import Reals, spread_evenly
+from ..port_loads import Reals, are_alike, spread_evenly
 from ..zero_load import alone, longest_bytes, of_lists, of_pairs_ps
 from .loads import Limits, cables, flow_control
 from .loads import rates as rates_of
@@ -98,7 +98,7 @@ def _hosts(compiled: Compiled) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 
 class Held(NamedTuple):
-    """The part of the technology's rate that round trips let terminals send and take at most.
+    """The part of the technology's rate that round trips let a port of terminals send and take at most.
 
     Both empty without programs, or if that is not known.
     """
@@ -114,7 +114,8 @@ def held(compiled: Compiled) -> Held:
     routes, unknown = compiled.routes, np.zeros(0)
     assert isinstance(routes, LinkRoutes)
     drawn, clocks = len(compiled.arrays["via_switch"]) > 0, routes.network.clocks.technologies
-    if isinstance(compiled.sources, Packets) or drawn or len(clocks) != 1:
+    alike = compiled.graph.several is None or are_alike(routes, compiled.scenario.port_choice)
+    if isinstance(compiled.sources, Packets) or drawn or len(clocks) != 1 or not alike:
         return Held(unknown, unknown)
     longest = compiled.technology.payload_chars(int(compiled.arrays["message_packet_bytes"]))
     latency_ps = partial(of_pairs_ps, alone(compiled), apart_ticks(compiled, longest))
