@@ -30,7 +30,7 @@ from ...technology import host
 from ...traffic import given_lengths
 from ..port_loads import Reals, are_alike, spread_evenly
 from ..zero_load import alone, longest_bytes, of_lists, of_pairs_ps
-from .loads import Limits, cables, flow_control
+from .loads import Limits, before_faster, cables, flow_control
 from .loads import rates as rates_of
 
 _PACKETS, _CHARS = (24, 2400), 100_000
@@ -217,6 +217,8 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
         held_back = carried.limited_by != "wire"
         if carried.limited_by == "buffer" and _rests_for_credit(compiled):
             continue
+        if carried.limited_by == "hand-over":
+            links = links[~before_faster(routes)[links]]
         sending = np.isin(out, links)
         if sending.any() and held_back:
             found[out[sending]] = _first_hop(compiled, routes, carried)[sending]
