@@ -126,6 +126,19 @@ def test_the_windows_of_a_protocol_are_the_bound(windows: dict[str, Any], acknow
         assert least < carried["mbytes_per_s"] / bound <= 1.001, preset
 
 
+@pytest.mark.parametrize("windows", [{"packets_at_once": 2}, {"packets_per_channel": 1}])
+def test_each_port_has_windows_of_its_own(windows: dict[str, Any]) -> None:
+    """Two ports carry twice what the windows of one let pass, not all of both links."""
+    program = {"kind": "level-3", "sources": [0], "targets": [1], "fragment": "1024 B", "events": 300}
+    protocol = {"preset": "raw", "packet": "256 B", "acknowledge": "packet", **windows}
+    technology = {"preset": "infiniband-4x-edr", "cable_length": "100 m"}
+    topology = {"kind": "crossbar", "terminals": 4, "replicate": 2}
+    sections = {"technology": technology, "protocol": protocol, "topology": topology}
+    bound = inspect(scenario(program, **sections))["channel_load"]["accepted_mbytes_per_s_bound"]
+    carried = results(program, **sections).summary["messages"]["mbytes_per_s"]
+    assert 0.99 < carried / bound <= 1.001
+
+
 @pytest.mark.parametrize(
     ("size", "protocol", "least"),
     [

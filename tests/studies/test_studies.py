@@ -482,6 +482,28 @@ def test_less_flow_control_leaves_more_than_the_time_between_packets_takes() -> 
     assert 0.999 < accepted / 12.8 / full["scale_bound"] < 1.001
 
 
+def test_packets_of_a_slow_link_wait_for_no_faster_output(tmp_path: Path) -> None:
+    """Small packets leave the switch sooner than the next ones arrive, so all of the slow wire is used."""
+    rows = (
+        "kind,source,target,rate",
+        "switch,s,,",
+        "terminal,a,s,100 Mbit/s",
+        "terminal,b,s,",
+        "terminal,c,s,",
+    )
+    (tmp_path / "slow.csv").write_text("\n".join(rows), encoding="utf-8")
+    sends = {"arrivals": "backlog", "length": "16 B", "senders": ["a"], "pattern": {"kind": "uniform"}}
+    written = {
+        "topology": {"kind": "file", "path": "slow.csv"},
+        "technology": {"preset": "spacewire-200"},
+        "traffic": sends,
+        "run": {"duration": "10 ms", "warmup": "1 ms", "precision": 0},
+    }
+    scenario = Scenario.from_dict(written, tmp_path)
+    most = inspection.inspect(scenario)["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert fabriloom.run(scenario).summary["accepted_mbytes_per_s"] == pytest.approx(most, rel=1e-3)
+
+
 def test_a_host_does_not_hurry_on_faster_links(tmp_path: Path) -> None:
     """A copy of 250 ps a byte makes 4000 MB/s for a link of 25 or of 100 Gbit/s, if that carries them."""
     cables = tmp_path / "cables.csv"

@@ -75,6 +75,21 @@ def test_check_counts_frames() -> None:
     assert technology("spacefibre-2g5").data_bytes_per_s() == pytest.approx(250e6 * 64 / 66)
 
 
+def test_packets_for_several_targets_follow_each_other_in_other_lanes() -> None:
+    """A lane whose output is not free yet leaves the link to the others, so all of the wire is used."""
+    flows = [{"source": 0, "target": target, "length": "256 B", "rate": "70 MB/s"} for target in (1, 2, 3, 4)]
+    written = Scenario.from_dict(
+        {
+            "topology": {"kind": "crossbar", "terminals": 5},
+            "technology": {"preset": "spacefibre-2g5"},
+            "traffic": {"arrivals": "constant", "pattern": {"kind": "flows", "flows": flows}},
+            "run": {"duration": "1 ms", "warmup": "100 us", "precision": 0},
+        }
+    )
+    most = inspect(written)["demanded"]["accepted_mbytes_per_s_bound"]
+    assert run(written).summary["accepted_mbytes_per_s"] == pytest.approx(most, rel=1e-3)
+
+
 def test_a_report_has_what_each_lane_had() -> None:
     written = load(ROOT / "scenarios" / "spacefibre-mass-memory.toml")
     text = report.for_run(run(written))

@@ -335,6 +335,28 @@ def test_check_says_which_link_is_asked_for_too_much() -> None:
     assert half["scale_bound"] == pytest.approx(ring["scale_bound"])
 
 
+@pytest.mark.parametrize("topology", [{"kind": "crossbar", "terminals": 3}, RING])
+def test_what_shapers_keep_back_is_not_carried(topology: dict[str, Any]) -> None:
+    """At three times its rate each is shaped. Without a shaper the second grows until a link is full."""
+    shaped = {"length": "64 B", "rate": "200 kB/s", "target": 0}
+    flows = [
+        {**shaped, "source": 1, "shaper_rate": "400 kB/s"},
+        {**shaped, "source": 2, "shaper_rate": "600 kB/s"},
+    ]
+    found = inspect(scenario({"pattern": {"kind": "flows", "flows": flows}}, topology=topology))["demanded"]
+    assert (found["full_first"], found["scale_bound"]) == ("every shaper", pytest.approx(3))
+    assert found["accepted_mbytes_per_s_bound"] == pytest.approx(1)
+    del flows[1]["shaper_rate"]
+    one = scenario({"pattern": {"kind": "flows", "flows": flows}}, topology=topology)
+    found = inspect(one)["demanded"]
+    scale = found["shared_scale_bound"]
+    assert found["accepted_mbytes_per_s_bound"] == pytest.approx(0.4 + 0.2 * scale, rel=1e-5)
+    below = run(one.with_settings({"traffic.scale": 0.98 * scale, "run.duration": "20 ms"}))
+    assert below.summary["accepted_mbytes_per_s"] == pytest.approx(0.4 + 0.2 * 0.98 * scale, rel=0.02)
+    above = run(one.with_settings({"traffic.scale": 1.5 * scale, "run.duration": "20 ms"}))
+    assert above.summary["accepted_mbytes_per_s"] < 1.001 * found["accepted_mbytes_per_s_bound"]
+
+
 def test_a_link_without_data_the_other_way_carries_what_check_says() -> None:
     """20 MB/s but for header and end; with the credit of a full opposite direction it would be 19.05."""
     flows = [flow(source=0, target=1, length="4 kB", rate="19.6 MB/s")]

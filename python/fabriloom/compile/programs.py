@@ -335,15 +335,15 @@ class Messages:
         return sends, takes if self.programs.ends else np.full(len(busy_ps), np.inf)
 
     def of_windows(self, arrays: Arrays, latency_ps: Latencies) -> NDArray[np.float64]:
-        """Return, per terminal, the part of the technology's rate that its windows let it send at most.
+        """Return, per terminal, the part of the technology's rate that its windows let a port send at most.
 
-        Infinite where none holds it. ``latency_ps``: what packets take through an otherwise empty network.
+        Infinite where none holds it. Each port has windows of its own. ``latency_ps``: what packets take
+        through an otherwise empty network.
         """
         source, target, size, count = host.few(self.programs.demand, 0, MOST_PAIRS)
         names, protocol = len(self.programs.terminal_names), self.protocol
         pairs, pair = np.unique(source * names + target, return_inverse=True)
-        one_each = self.routes.graph.several is None
-        if not (host.holds(protocol) and one_each and len(pairs)):
+        if not (host.holds(protocol) and len(pairs)):
             return np.full(names, np.inf)
         ends, tech = (pairs // names, pairs % names), self.routes.technology
         back_ps = protocol["ack_time_ps"] + protocol["resume_time_ps"] + latency_ps(ends[1], ends[0], 0)

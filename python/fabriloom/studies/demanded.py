@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +14,7 @@ from ..compile import Compiled
 from ..results.figures import figures, in_percent
 from ..results.rows import is_transient
 from ..routing.sharing import CLOSE
-from ..traffic import Demand
+from ..traffic import Demand, flows_at
 from .kinds import inspection_of
 
 _SHOWN = 10
@@ -20,6 +22,9 @@ _PRINTED = 3
 _WORTH = 0.01
 """Part of what is asked of a link from which a pair of terminals is printed."""
 _PS_PER_S = 1e12
+_EVERY_SHAPER = "every shaper"
+_SURE, _LEAST = 1e-6, 1e-9
+"""Part of a scale that is no matter, and a scale that no network is too slow for."""
 
 
 def busy(compiled: Compiled) -> dict[str, float] | None:
@@ -53,20 +58,77 @@ def demanded(
         for at in np.argsort(-asked, kind="stable")
         if asked[at] > 1
     ]
-    first, even = int(np.argmin(full)), float(full.min())
-    times = inspected.most_times(demand, 1 / full) if shared and most > 0 else None
+    reached = _reached(compiled, left, shared and most > 0)
     return {
         "offered_mbytes_per_s": offered,
         "busiest": names[busiest],
         "busiest_share": most,
-        "full_first": names[first],
-        "accepted_mbytes_per_s_bound": offered * even if most > 0 else None,
-        "scale_bound": scale * even if most > 0 else None,
-        "shared_scale_bound": None if times is None else scale * max(times, even),
+        "full_first": _EVERY_SHAPER if reached.first is None else names[reached.first],
+        "accepted_mbytes_per_s_bound": reached.mbytes_per_s if most > 0 else None,
+        "scale_bound": scale * reached.times if most > 0 else None,
+        "shared_scale_bound": None if reached.most is None else scale * max(reached.most, reached.times),
         "over": over[:_SHOWN],
         "over_count": len(over),
         "without_end": not is_transient(compiled.arrays),
     }
+
+
+class _Reached(NamedTuple):
+    """How far the traffic can grow."""
+
+    times: float
+    """With even shares."""
+    first: int | None
+    """What is full then; None: all flows have shapers, and these let no more pass."""
+    mbytes_per_s: float
+    most: float | None
+    """However links are shared; None if that is not asked for, or not known."""
+
+
+def _reached(compiled: Compiled, left: NDArray[np.float64] | None, shared: bool) -> _Reached:
+    """Return how many times its rates the traffic reaches. A shaped flow grows to the rate of its shaper."""
+    demand, inspected, arrays = compiled.demand(), inspection_of(compiled), compiled.arrays
+
+    def most(demand: Demand) -> float | None:
+        full = inspected.times(demand, left)
+        times = inspected.most_times(demand, 1 / full)
+        return times if times is None else max(times, float(full.min()))
+
+    full = inspected.times(demand, left)
+    even, offered = float(full.min()), _offered_mbytes_per_s(compiled, demand)
+    any_shares = most(demand) if shared else None
+    if not len(arrays["flow_cost_grains"]) or not np.isfinite(even):
+        return _Reached(even, int(np.argmin(full)), offered * even, any_shares)
+    even = _grown(arrays, lambda grown: float(inspected.times(grown, left).min()))
+    grown = flows_at(arrays, even)
+    full = inspected.times(grown, left)
+    first = int(np.argmin(full)) if full.min() < 1 + _SURE else None
+    if any_shares is not None:
+        any_shares = _grown(arrays, lambda grown: most(grown) or np.inf)
+    return _Reached(even, first, _offered_mbytes_per_s(compiled, grown), any_shares)
+
+
+def _grown(arrays: dict[str, Any], room: Callable[[Demand], float]) -> float:
+    """Return how many times their rates flows reach, hardly less than possible: until there is no room for
+    more, or until the last shaper lets no more pass.
+
+    What a shaper keeps back makes room grow faster, and shrink more slowly, than the traffic.
+    """
+    made = arrays["flow_packets"] / arrays["flow_interval_grains"]
+    last = (
+        float((1 / (made * arrays["flow_cost_grains"])).max()) if arrays["flow_cost_grains"].all() else np.inf
+    )
+    low, high = 0.0, min(1.0, last)
+    while (times := room(flows_at(arrays, high))) > 1 and high < last:
+        low, high = high * times, min(2 * high * times, last)
+    if times > 1:
+        return high
+    high, low = high * times, max(low, _LEAST)
+    while high > low * (1 + _SURE):
+        middle = math.sqrt(low * high)
+        times = room(flows_at(arrays, middle))
+        low, high = (middle * times, high) if times > 1 else (low, middle * times)
+    return high
 
 
 def explained(compiled: Compiled, found: dict[str, Any]) -> dict[str, Any]:

@@ -160,6 +160,12 @@ def demand(columns: kinds.Columns) -> Demand:
     return Demand(sender, receiver, sent, even, carried, even_payload, spread, _per_grain(columns))
 
 
+def flows_at(columns: kinds.Columns, times: float) -> Demand:
+    """Return the demand of flows at a multiple of their rates, as far as their token buckets let it pass."""
+    apart = ("source_interval_grains", "flow_interval_grains")
+    return demand({**columns, **{name: columns[name] / times for name in apart}})
+
+
 def to_all(columns: kinds.Columns) -> NDArray[np.bool_]:
     """Return, per terminal, whether it sends to all others."""
     arrival, kind = columns["source_arrival"], columns["source_target"]

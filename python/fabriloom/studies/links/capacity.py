@@ -28,9 +28,9 @@ from ...scenario import Scenario
 from ...scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS
 from ...technology import host
 from ...traffic import given_lengths
-from ..port_loads import Reals, spread_evenly
+from ..port_loads import Reals, are_alike, spread_evenly
 from ..zero_load import alone, longest_bytes, of_lists, of_pairs_ps
-from .loads import Limits, cables, flow_control
+from .loads import Limits, before_faster, cables, flow_control
 from .loads import rates as rates_of
 
 _PACKETS, _CHARS = (24, 2400), 100_000
@@ -98,7 +98,7 @@ def _hosts(compiled: Compiled) -> tuple[NDArray[np.float64], NDArray[np.float64]
 
 
 class Held(NamedTuple):
-    """The part of the technology's rate that round trips let terminals send and take at most.
+    """The part of the technology's rate that round trips let a port of terminals send and take at most.
 
     Both empty without programs, or if that is not known.
     """
@@ -114,7 +114,8 @@ def held(compiled: Compiled) -> Held:
     routes, unknown = compiled.routes, np.zeros(0)
     assert isinstance(routes, LinkRoutes)
     drawn, clocks = len(compiled.arrays["via_switch"]) > 0, routes.network.clocks.technologies
-    if isinstance(compiled.sources, Packets) or drawn or len(clocks) != 1:
+    alike = compiled.graph.several is None or are_alike(routes, compiled.scenario.port_choice)
+    if isinstance(compiled.sources, Packets) or drawn or len(clocks) != 1 or not alike:
         return Held(unknown, unknown)
     longest = compiled.technology.payload_chars(int(compiled.arrays["message_packet_bytes"]))
     latency_ps = partial(of_pairs_ps, alone(compiled), apart_ticks(compiled, longest))
@@ -216,6 +217,8 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
         held_back = carried.limited_by != "wire"
         if carried.limited_by == "buffer" and _rests_for_credit(compiled):
             continue
+        if carried.limited_by == "hand-over":
+            links = links[~before_faster(routes)[links]]
         sending = np.isin(out, links)
         if sending.any() and held_back:
             found[out[sending]] = _first_hop(compiled, routes, carried)[sending]
@@ -307,10 +310,12 @@ def _in_turn(path: Compiled, lengths: tuple[int, ...]) -> dict[str, Any]:
 def _first_hop(compiled: Compiled, routes: LinkRoutes, found: Capacity) -> NDArray[np.float64]:
     """Return, per port of a terminal, the part of the rate of its link that its packets reach.
 
-    Packets for other outputs need not wait for the output of the one before, nor in its queue.
+    Packets for other outputs need not wait for the output of the one before, nor in its queue. Of several
+    lanes each has a queue.
     """
     tech, demand, graph = routes.technology, compiled.demand(), routes.graph
-    one_queue = tech.input_queues == "fifo" and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
+    one_queue = tech.lanes == 1 and tech.input_queues == "fifo"
+    one_queue = one_queue and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
     one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
     if not (found.limited_by == "buffer" or one_queue or one_target):
         return np.full(graph.ports, np.inf)
