@@ -307,13 +307,13 @@ def test_flows_of_a_length_that_fills_its_credit_are_not_held_back() -> None:
 
 
 def test_two_wires_need_half_the_buffer_of_four() -> None:
-    """The buffer lets 666 MB/s of four physical lanes through, and all of the two that are left."""
+    """The buffer lets 724 MB/s of four physical lanes through, and all of the two that are left."""
     tech = {"preset": "spacefibre-2g5", "physical_lanes": 4}
     scenario = of({"kind": "crossbar", "terminals": 2}, tech, {"length": "1000 B"})
     failed = [{"cable": f"t.{one}>s", "physical_lanes": 2, "at": "0 us"} for one in (0, 1)]
     scenario = scenario.with_settings({"fault": failed, "run.duration": "2 ms", "run.warmup": "100 us"})
     found, accepted = inspect(scenario), run(scenario).summary["accepted_mbytes_per_s"]
-    assert found["channel_load"]["accepted_mbytes_per_s_bound"] == pytest.approx(2 * 666, rel=0.01)
+    assert found["channel_load"]["accepted_mbytes_per_s_bound"] == pytest.approx(2 * 724, rel=0.01)
     assert found["slower"]["mbytes_per_s_bound"] == pytest.approx(accepted, rel=0.01)
 
 
