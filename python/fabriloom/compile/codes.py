@@ -10,6 +10,8 @@ import numpy as np
 from ..codes import number
 from ..scenario import Scenario
 from ..scenario.errors import Path
+from ..scenario.resolve import listed
+from ..scenario.schema import CODES
 from ..technology import Technology
 from ..technology.model import Ps, Rate
 from ..topology import Graph
@@ -49,8 +51,7 @@ def _sources(scenario: Scenario, graph: Graph) -> list[Source]:
         until_ps = min(one.until_ps or duration_ps, duration_ps)
         for port in _ports(scenario, graph, one.master, (*path, "master")):
             found.append(Source(port, None, first_ps, one.every_ps, until_ps, path))
-    others = [(("interrupt", place), one) for place, one in enumerate(scenario.interrupt)]
-    for path, other in others + [(("broadcast", place), one) for place, one in enumerate(scenario.broadcast)]:
+    for path, other in listed(scenario, "interrupt", "broadcast"):
         every_ps = other.every_ps or duration_ps
         for port in _ports(scenario, graph, other.source, (*path, "source")):
             found.append(Source(port, other.number, other.first_ps, every_ps, duration_ps, path))
@@ -177,7 +178,7 @@ def _check_hold(scenario: Scenario, graph: Graph, tech: Technology, times: Times
         return
     slowest = graph.attributes.get("rate_bits_per_s")
     rate = None if slowest is None or np.isnan(slowest).all() else round(float(np.nanmin(slowest)))
-    others = len(scenario.time_code) + len(scenario.interrupt) + len(scenario.broadcast)
+    others = sum(len(getattr(scenario, name)) for name in CODES)
     hop_ps = int((others * times["code"] + times["code_arrival"]).max())
     hop_ps += tech.code_forward_ps + tech.character_ps(rate)
     least_ps = hop_ps * (graph.switches + 1)

@@ -13,6 +13,8 @@ import numpy as np
 
 from .. import traffic
 from ..scenario import Scenario
+from ..scenario.resolve import listed
+from ..scenario.schema import CODES
 from ..technology import RingTechnology, Technology
 from ..technology.model import Ps
 from ..topology import Graph
@@ -196,10 +198,7 @@ def roundings(scenario: Scenario, grain_ps: Ps) -> list[str]:
 def _times(scenario: Scenario, grain_ps: Fraction) -> Iterator[tuple[str, int, Any]]:
     """Yield times that are rounded down to grains: their names, and what they become, in ps."""
     sections: list[tuple[str, Any]] = [("run", scenario.run)]
-    sections += [(f"fault[{place}]", one) for place, one in enumerate(scenario.fault)]
-    sections += [(f"time_code[{place}]", one) for place, one in enumerate(scenario.time_code)]
-    sections += [(f"interrupt[{place}]", one) for place, one in enumerate(scenario.interrupt)]
-    sections += [(f"broadcast[{place}]", one) for place, one in enumerate(scenario.broadcast)]
+    sections += [(f"{name}[{place}]", one) for (name, place), one in listed(scenario, "fault", *CODES)]
     for section, model in sections:
         for name, time_ps in model.written("mtbf_ps", "mttr_ps").items():
             if name.endswith("_ps") and isinstance(time_ps, int) and time_ps > 0:

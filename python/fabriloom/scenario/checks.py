@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, cast
 from fabriloom import units
 from fabriloom.scenario.check_kinds import check_kind
 from fabriloom.scenario.errors import Path
-from fabriloom.scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, checksum, files
-from fabriloom.scenario.schema import Scenario
+from fabriloom.scenario.resolve import CODE_SETTINGS, FAULT_SETTINGS, checksum, files, listed
+from fabriloom.scenario.schema import CODES, Scenario
 from fabriloom.scenario.sections.routing import (
     AfterFault,
     AnyRouting,
@@ -423,18 +423,20 @@ def _ordinary(scenario: Scenario, file: FilePath, written: str, path: Path) -> N
 
 
 # Checks of ``[[time_code]]``, ``[[interrupt]]`` and ``[[broadcast]]`` against the other sections.
-_CODES = (
+_OF_SPACEWIRE = (
     "time-codes and interrupts",
+    "SpaceWire",
     "time_code_bits",
     '"spacewire-200", or that of a router such as "spw-10x"',
 )
-_BROADCASTS = ("broadcasts", "broadcast_flits", '"spacefibre-2g5"')
+_OF_SPACEFIBRE = ("broadcasts", "SpaceFibre", "broadcast_flits", '"spacefibre-2g5"')
+"""What codes are called, of what they are, the setting that links with them have, and a preset with it."""
 
 
 def check_codes(scenario: Scenario) -> None:
     """Check that the technology has codes, that times are within the run, and that no setting is unused.
     Raises ScenarioError."""
-    sent = [name for name in ("time_code", "interrupt", "broadcast") if getattr(scenario, name)]
+    sent = [name for name in CODES if getattr(scenario, name)]
     for name in () if sent else CODE_SETTINGS:
         if name in scenario.raw.get("technology", {}):
             section = "broadcast" if name.startswith("broadcast") else "time_code"
@@ -442,9 +444,9 @@ def check_codes(scenario: Scenario) -> None:
             message = f"technology.{name} has no effect: nothing sends {what}"
             raise scenario.error(message, ("technology", name), f"add [[{section}]], or remove it", key=True)
     for name in sent:
-        what, needed, preset = _BROADCASTS if name == "broadcast" else _CODES
+        what, links, needed, preset = _OF_SPACEFIBRE if name == "broadcast" else _OF_SPACEWIRE
         if not scenario.network_kind.codes:
-            message = f"{what} are of SpaceWire, not of a {scenario.topology.kind}"
+            message = f"{what} are of {links}, not of a {scenario.topology.kind}"
             raise scenario.error(message, (name,), "remove them", key=True)
         given = getattr(scenario.technology, needed, None)
         if not (given or settings(scenario.technology.preset).get(needed)):
@@ -458,9 +460,8 @@ def check_codes(scenario: Scenario) -> None:
             message += units.format_time_ps(start_ps)
             hint = "until is a moment of the run: make it later"
             raise scenario.error(message, ("time_code", place, "until"), hint)
-    for name in ("interrupt", "broadcast"):
-        for place, other in enumerate(getattr(scenario, name)):
-            _moment(scenario, (name, place), other.first_ps, "first")
+    for path, other in listed(scenario, "interrupt", "broadcast"):
+        _moment(scenario, path, other.first_ps, "first")
 
 
 def _moment(scenario: Scenario, path: Path, start_ps: int, key: str) -> None:

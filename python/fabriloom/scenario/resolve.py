@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any
 
 from fabriloom.process.children import deferred
 from fabriloom.scenario.errors import Path
 from fabriloom.scenario.fields import Section
-from fabriloom.scenario.schema import Scenario
+from fabriloom.scenario.schema import CODES, Scenario
 from fabriloom.scenario.sections.run import Ports, has_ports
 from fabriloom.scenario.sections.study import OTHERS, Study
 from fabriloom.scenario.sections.topology import structure_of
@@ -66,7 +66,7 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     if not resolved["technology"].get("close_after"):
         resolved["technology"].pop("closed_for", None)
     resolved["interface"] = [_interface(one) for one in scenario.interface]
-    for name in ("interface", "time_code", "interrupt", "broadcast"):
+    for name in ("interface", *CODES):
         if not getattr(scenario, name):
             del resolved[name]
     if not has_codes(scenario):
@@ -109,7 +109,14 @@ def _ports(scenario: Scenario) -> Ports | None:
 
 def has_codes(scenario: Scenario) -> bool:
     """Whether any terminal sends time-codes, interrupts or broadcasts."""
-    return bool(scenario.time_code or scenario.interrupt or scenario.broadcast)
+    return any(getattr(scenario, name) for name in CODES)
+
+
+def listed(scenario: Scenario, *names: str) -> Iterator[tuple[Path, Any]]:
+    """Yield the tables of some lists with their places in the scenario."""
+    for name in names:
+        for place, one in enumerate(getattr(scenario, name)):
+            yield (name, place), one
 
 
 def _filled(section: Section, preset: Mapping[str, Any], prefix: str = "") -> Section:

@@ -44,6 +44,10 @@ _OF_MTU = ("raw", "spacewire", "verbs-infiniband", "verbs-roce", "mpi-infiniband
 """Protocols whose packets are as long as the technology allows."""
 
 
+CODES = ("time_code", "interrupt", "broadcast")
+"""The lists of what terminals send besides packets."""
+
+
 def with_preset(data: Any) -> Any:
     """Add the defaults that depend on other sections to the written data.
 
@@ -66,9 +70,7 @@ def with_preset(data: Any) -> Any:
         data = _in_packets_of(mtu, data)
     if data.get("program") is not None and isinstance(run, dict):
         data = {**data, "run": {"duration": "1 s", "warmup": "0 ps", "precision": 0.0, **run}}
-    unsteady = any(
-        data.get(name) for name in ("fault", "time_code", "interrupt", "broadcast")
-    ) or _is_one_burst(data.get("traffic"))
+    unsteady = any(data.get(name) for name in ("fault", *CODES)) or _is_one_burst(data.get("traffic"))
     if unsteady and isinstance(run, dict):
         data = {**data, "run": {"warmup": "0 ps", "precision": 0.0, **data.get("run", {})}}
     return data
