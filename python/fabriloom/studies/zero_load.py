@@ -88,9 +88,12 @@ def _ways(compiled: Compiled, source: np.ndarray, target: np.ndarray) -> np.ndar
     return np.bincount(pair, minlength=len(source))
 
 
-def _without_programs(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Remove programs, faults, closed routes and time-slots from the arrays."""
-    prefixes = ("program_", "op_", "event_", "message_", "fault_", "lane_slot", "ring_close")
+def _without_others(arrays: dict[str, Any]) -> dict[str, Any]:
+    """Remove programs, codes, faults, closed routes and time-slots from the arrays."""
+    prefixes = (
+        *("program_", "op_", "event_", "message_", "fault_", "lane_slot", "ring_close"),
+        *("code_", "link_code_", "switch_code_"),
+    )
     names = [name for name in arrays if name.startswith(prefixes)]
     return {name: arrays[name][:0] if isinstance(arrays[name], np.ndarray) else 0 for name in names}
 
@@ -112,7 +115,7 @@ def of_lists(
         "list_at_grains": np.zeros(0, np.uint64),
         "list_wait_ticks": wait.astype(np.uint64),
         "list_repeat": np.zeros(len(count), np.uint8),
-        **_without_programs(arrays),
+        **_without_others(arrays),
     }
 
 
