@@ -118,6 +118,81 @@ def test_a_fault_that_meets_packets_is_refused() -> None:
         run(meets)
 
 
+DROPS = {"pause_above_flits": 0, "pause_until_flits": 0, "drop_when_full": True}
+
+
+@pytest.mark.parametrize(("room", "lost"), [(3 * 1538, 0), (3 * 1538 - 1, 1)])
+def test_a_frame_is_dropped_for_want_of_a_byte(room: int, lost: int) -> None:
+    """The first of three frames waits for those of two other senders when the third one comes."""
+    own = {"preset": "ethernet-100m", **DROPS, "input_buffer_flits": room}
+    to = {"target": 2, "length": "1500 B"}
+    flows = [{"source": one, "count": 1, **to} for one in (1, 3)]
+    flows += [{"source": 0, "count": 3, "start": "1 us", **to}]
+    more = {"topology": {"kind": "crossbar", "terminals": 4}, "run": {"duration": "1 ms", "warmup": "0 ns"}}
+    found = run(scenario(technology=own, traffic={"pattern": {"kind": "flows", "flows": flows}}, **more))
+    assert found.summary["packets"]["offered"] == 5
+    assert found.summary["packets"]["lost"] == lost
+
+
+def test_without_pause_what_finds_no_room_is_lost() -> None:
+    """Two senders share a link, so half of all is dropped; buffers are full, and never fuller."""
+    to_one = {
+        "arrivals": "backlog",
+        "pattern": {"kind": "hot-spot", "target": 2, "share": 1},
+        "senders": [0, 1],
+    }
+    dropping = scenario(technology={"preset": "ethernet-100m", **DROPS}, traffic=to_one)
+    found = run(dropping)
+    summary, links = found.summary, found.links
+    assert compare(dropping, 20_000_000_000).identical
+    assert summary["packets"]["lost"] == pytest.approx(summary["packets"]["offered"] / 2, rel=0.06)
+    assert links["discarded_packets"].sum() == summary["packets"]["lost"] == summary["faults"]["discarded"]
+    assert links["stored_most"].max() == 65536 // 1538 * 1538
+    assert links.filter(links["link"] == "s>t.2")["utilisation"].item() > 0.995
+    assert compile(dropping).deadlock.free
+
+
+def test_what_comes_after_a_pause_that_is_late_is_lost() -> None:
+    small = {"preset": "ethernet-1g", "pause_above_flits": 50000, "input_buffer_flits": 52000}
+    small |= {"cable_length": "10 km"}
+    lossless, lossy = (
+        run(scenario(technology={**small, "drop_when_full": drops})) for drops in (False, True)
+    )
+    assert "packets can be dropped there" in lossy.warnings[0]
+    assert 0 < lossy.summary["packets"]["lost"] < lossy.summary["packets"]["delivered"] / 4
+    assert lossless.links["stored_most"].max() > 52000 >= lossy.links["stored_most"].max()
+
+
+def test_a_torus_that_drops_cannot_deadlock() -> None:
+    """The same torus waits for ever where packets wait for credit."""
+    network = {"kind": "torus", "shape": [5, 5], "terminals_per_switch": 2}
+    own = {"preset": "ethernet-100m", "input_buffer_flits": 1600}
+    traffic = {"arrivals": "backlog", "pattern": "uniform"}
+    credit = {"pause_above_flits": 0, "pause_until_flits": 0}
+    hangs, drops = (
+        scenario(
+            topology=network,
+            technology={**own, **rule},
+            traffic=traffic,
+            routing={"kind": "dimension-order", "variant": "minimal"},
+        )
+        for rule in (credit, DROPS)
+    )
+    assert [compile(one).deadlock.free for one in (hangs, drops)] == [False, True]
+    assert [run(one).summary["end"]["reason"] for one in (hangs, drops)] == ["deadlocked", "time_limit"]
+
+
+def test_what_was_dropped_is_sent_again() -> None:
+    own = {"preset": "ethernet-100m", **DROPS, "input_buffer_flits": 3100}
+    again = {"preset": "verbs-roce", "acknowledge": "packet", "resend_after": "5 ms"}
+    program = {"kind": "funnel-in", "size": "20 kB", "rounds": 1}
+    written = {"topology": {"kind": "crossbar", "terminals": 5}, "technology": own, "protocol": again}
+    found = run(Scenario.from_dict({**written, "program": program, "run": {"duration": "10 s"}}))
+    messages = found.summary["messages"]
+    assert found.summary["packets"]["lost"] > 10
+    assert (messages["received"], messages["lost"]) == (messages["made"], 0)
+
+
 @pytest.mark.seeds
 def test_engine_and_twin_pause_alike(seeds: Callable[[int], Iterator[int]]) -> None:
     paused = 0
@@ -135,7 +210,10 @@ def test_engine_and_twin_pause_alike(seeds: Callable[[int], Iterator[int]]) -> N
             "pause_until_flits": dice.randint(0, above),
             "input_queues": dice.choice(["fifo", "per-output"]),
             "lanes": dice.choice([1, 1, 2]),
+            "drop_when_full": dice.random() < 0.3,
         }
+        if own["drop_when_full"] and dice.random() < 0.5:
+            own |= DROPS
         network = dice.choice(
             [
                 {"kind": "crossbar", "terminals": 4},

@@ -252,6 +252,7 @@ LEFT_OUT = {
     "mtu": "a limit of lengths",
     "pause_above_flits": "drawn by the tests of Ethernet, as the next one",
     "pause_until_flits": "",
+    "drop_when_full": "drawn by the tests of Ethernet",
     "spare_physical_lanes": "of faults, as the next ones",
     "realign_cycles": "",
     "fault_stops": "",

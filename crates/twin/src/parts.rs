@@ -131,6 +131,12 @@ pub struct Lane {
     pub pauses: bool,
     /// Characters of complete packets in the input buffer, where senders are paused.
     pub stored: i64,
+    /// Characters of packets for which there was room in the input buffer and that have not left it, where it drops.
+    pub admitted: u64,
+    /// The packet that is arriving found no room.
+    pub drops: bool,
+    /// A packet has begun to arrive, and its end has not.
+    pub amid_arrival: bool,
     /// Characters on their way.
     pub wire: VecDeque<Character>,
 
@@ -223,7 +229,7 @@ pub struct Link {
     pub faults: u32,
     /// Packets lost here because it failed.
     pub cut: u64,
-    /// Packets lost at its end because no route was left.
+    /// Packets lost at its end because no route was left, or no room.
     pub discarded: u64,
     /// Packets lost because of a time-out.
     pub timed_out: u64,

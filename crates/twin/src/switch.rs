@@ -370,7 +370,11 @@ impl Twin<'_> {
             self.agenda.add(self.now + pace, What::Cross { link });
         }
         if character.kind == Kind::End {
-            self.store(place.lane, -(self.characters(character.packet) as i64));
+            let characters = self.characters(character.packet);
+            self.store(place.lane, -(characters as i64));
+            if self.fabric.drops == 1 {
+                self.lanes[place.lane as usize].admitted -= characters;
+            }
             self.leave(place, output);
         }
     }

@@ -107,6 +107,10 @@ def _check(compiled: Compiled) -> None:
         message = "there is no bound for a network in which links fail; one without what fails has a bound"
         hint = "remove the faults; for the time after a failure, also remove from the network what fails"
         raise refused(message, ("fault",), hint)
+    if compiled.arrays["drops"]:
+        message = "there is no bound where full buffers drop packets"
+        hint = "leave it out: with pauses that come in time nothing is dropped"
+        raise refused(message, ("technology", "drop_when_full"), hint)
     if compiled.programs is not None:
         message = "there is no bound for programs: what they send depends on what they have received"
         raise refused(message, ("program",), "describe the same messages as [traffic], for example as flows")

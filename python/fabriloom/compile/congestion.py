@@ -1,4 +1,4 @@
-"""Congestion control, and switches that pause their senders: columns, and what is refused."""
+"""Congestion control, and switches that pause their senders or drop packets: columns, and what is refused."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def check(scenario: Scenario, arrays: Arrays) -> None:
     if own is None:
         return
     if scenario.fault or len(arrays["link_pause_above"]):
-        what = "faults" if scenario.fault else "switches that pause senders"
+        what = "faults" if scenario.fault else "switches that pause senders or drop packets"
         raise _refused(scenario, f"is not simulated together with {what}", "leave one of them out")
     if not _native.is_by_packet(arrays):
         raise _refused(scenario, "is of packets that pass whole", WHOLE)
@@ -77,25 +77,32 @@ def _refused(scenario: Scenario, why: str, hint: str) -> ScenarioError:
 # Switches that pause their senders: what is refused, and whether buffers hold what comes until then.
 
 _MESSAGE = (
-    "switches that pause senders are not simulated together with a watchdog, new tables, packets for several "
-    "targets, universal routing, lanes that share a link by flit, a crossbar at link rate, or switches that "
-    "pass packets of slow links on to fast ones without storing them"
+    "switches that pause senders or drop packets are not simulated together with a watchdog, new tables, "
+    "packets for several targets, universal routing, lanes that share a link by flit, a crossbar at link "
+    "rate, or switches that pass packets of slow links on to fast ones without storing them"
 )
 
-_AS_ONE = "where senders are paused, packets leave without gaps"
+_AS_ONE = "where senders are paused or packets dropped, packets leave without gaps"
+
+NEVER_PAUSED = 2**32 - 1
+"""The threshold of buffers that drop packets instead."""
+
+_CREDIT = (
+    "write pause_above_flits = 0 and pause_until_flits = 0, without drop_when_full: packets then wait for "
+    "credit"
+)
 
 
 def check_network(arrays: Arrays, names: Sequence[str]) -> None:
-    """Raise TechnologyError if senders are paused where packets cannot be computed as one.
+    """Raise TechnologyError if senders are paused, or packets dropped, where they cannot be computed as one.
 
     ``names``: of the links.
     """
-    if _native.is_by_packet(arrays):
+    if not len(arrays["link_pause_above"]) or _native.is_by_packet(arrays):
         return
     _check_pace(arrays, names)
-    hint = "leave that out; or write pause_above_flits = 0 and pause_until_flits = 0: packets then wait "
-    hint += "for credit"
-    raise TechnologyError(_MESSAGE, "pause_above_flits", hint)
+    setting = "drop_when_full" if arrays["drops"] else "pause_above_flits"
+    raise TechnologyError(_MESSAGE, setting, f"leave that out; or {_CREDIT}")
 
 
 def _check_pace(arrays: Arrays, names: Sequence[str]) -> None:
@@ -126,8 +133,7 @@ def not_simulated(scenario: Scenario) -> ScenarioError:
     message = (
         "a fault meets packets: where switches pause senders, what is cut or has wrong bits is not simulated"
     )
-    hint = 'a terminal may be stuck for a time, and a link may be down from at = "0 s"; or write '
-    hint += "pause_above_flits = 0 and pause_until_flits = 0: packets then wait for credit"
+    hint = f'a terminal may be stuck for a time, and a link may be down from at = "0 s"; or {_CREDIT}'
     return scenario.error(message, ("fault",), hint)
 
 
@@ -138,9 +144,14 @@ def cut_where_paused(arrays: Arrays) -> list[str]:
     if not len(arrays["link_pause_above"]) or not cuts.any():
         return []
     return [
-        "a run ends with an error when a fault cuts a packet, because switches pause senders here; write "
-        "pause_above_flits = 0 and pause_until_flits = 0: packets then wait for credit"
+        f"a run ends with an error when a fault cuts a packet, because switches pause senders here; {_CREDIT}"
     ]
+
+
+def pauses(arrays: Arrays) -> bool:
+    """Return whether switches ever pause their senders."""
+    above = arrays["link_pause_above"]
+    return bool((above < NEVER_PAUSED).any())
 
 
 def headroom(arrays: dict[str, Any], names: Sequence[str], longest: int) -> list[str]:
@@ -149,7 +160,7 @@ def headroom(arrays: dict[str, Any], names: Sequence[str], longest: int) -> list
     That is a packet that is being received, what is sent until the pause has an effect, and a packet that has
     begun by then. ``longest``: flits of the longest packet.
     """
-    if not len(arrays["link_pause_above"]):
+    if not pauses(arrays):
         return []
     late = arrays["link_arrival_ticks"].astype(np.int64) + arrays["link_credit_ticks"]
     needed = 2 * longest + -(-late // arrays["link_character_ticks"])
@@ -158,10 +169,10 @@ def headroom(arrays: dict[str, Any], names: Sequence[str], longest: int) -> list
     worst = int(np.argmax((needed - has) * into_switch))
     if not (needed > has)[worst] or not into_switch[worst]:
         return []
+    lost = "packets can be dropped there" if arrays["drops"] else "there a real switch can lose packets"
     return [
         f"the buffer behind {names[worst]} may need {needed[worst]:,} flits above pause_above_flits and has "
-        f"{has[worst]:,}: there a real switch can lose packets; make input_buffer_flits "
-        "larger, or pause earlier"
+        f"{has[worst]:,}: {lost}; make input_buffer_flits larger, or pause earlier"
     ]
 
 
@@ -178,6 +189,6 @@ def overfull(arrays: dict[str, Any], names: Sequence[str], stored: Any) -> list[
         return []
     return [
         f"the buffer behind {names[worst]} held {stored[worst]:,} flits of its "
-        f"{arrays['link_input_buffer'][worst]:,}: a real switch would have lost packets; make "
-        "input_buffer_flits larger, or pause earlier"
+        f"{arrays['link_input_buffer'][worst]:,}: a real switch would have lost packets, as with "
+        "drop_when_full = true; make input_buffer_flits larger, or pause earlier"
     ]

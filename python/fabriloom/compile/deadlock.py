@@ -12,6 +12,7 @@ from .. import traffic
 from ..topology import MOST_PORTS, Graph
 from ..topology.graph import Ints
 from ..traffic import Demand
+from .congestion import pauses
 
 if TYPE_CHECKING:
     from . import Compiled
@@ -46,6 +47,8 @@ class Deadlock:
     """Whether these are cycles of escape lanes, any of which a packet can take as long as it waits."""
     bubble: bool = False
     """Whether a place stays free in each ring, which counts as one link."""
+    drops: bool = False
+    """Whether full buffers drop packets and stop no sender."""
     where: str = ""
     """In which planes there is such a cycle, and in which not, where they differ."""
 
@@ -78,6 +81,8 @@ class Deadlock:
                 "cannot happen in this traffic, whose packets do not wait for each other in a cycle; "
                 f"in other traffic it can{when}: {_round(self.any_cycle)}"
             )
+        if self.drops:
+            return "cannot happen: full buffers drop packets, so none waits for another one's"
         if self.escapes:
             return "cannot happen: packets can always escape by lanes whose dependency graph has no cycle"
         if self.bubble:
@@ -98,7 +103,8 @@ def deadlock_of(compiled: Compiled) -> Deadlock:
     routes, sent = compiled.routes, pairs_of(compiled)
     scenario = compiled.scenario
     replaced = routes.dead_in_turn(scenario, compiled.arrays, compiled.times.tick_ps)
-    others = routes.cycles(scenario, None, replaced)
+    drops = bool(compiled.arrays["drops"]) and not pauses(compiled.arrays)
+    others = iter(()) if drops else routes.cycles(scenario, None, replaced)
     found = first = next(others, _NO_CYCLE)
     cycle = first[1]
     if sent is not None and first[1]:
@@ -112,7 +118,7 @@ def deadlock_of(compiled: Compiled) -> Deadlock:
         )
         when = _moment(compiled.graph, replaced, place, alone is not None)
     where = in_planes(compiled.graph, [found, *others] if found[1] else [])
-    tables, kinds = 1 + len(set(replaced)), (routes.escapes, routes.bubble)
+    tables, kinds = 1 + len(set(replaced)), (routes.escapes, routes.bubble, drops)
     return Deadlock(cycle, first[1], when, tables, _waiting(compiled), *kinds, where)
 
 

@@ -375,8 +375,7 @@ class LinkRoutes:
                 least = replace(least, input_buffer_chars=int(buffers.min()))
             least.check_whole_packets(longest, self.via, 2 if self.bubble else 1)
             self.technology.check_watchdog(longest, self.via)
-            if self.technology.pause_above_chars:
-                congestion.check_network(arrays, self.graph.link_names)
+            congestion.check_network(arrays, self.graph.link_names)
             if self.with_room:
                 self._check_room(scenario, arrays)
             congestion.check(scenario, arrays)
@@ -390,8 +389,8 @@ class LinkRoutes:
 
     def _check_room(self, scenario: Scenario, arrays: Arrays) -> None:
         """Raise ScenarioError if lanes cannot be granted with room, or links may fail."""
-        if scenario.fault or self.technology.pause_above_chars:
-            what = "faults" if scenario.fault else "switches that pause senders"
+        if scenario.fault or len(arrays["link_pause_above"]):
+            what = "faults" if scenario.fault else "switches that pause senders or drop packets"
             message = f"{self.lane_choice} is not simulated together with {what}"
             hint = "leave one of them out"
         elif not _native.is_by_packet(arrays):

@@ -37,6 +37,7 @@ from .columns import (
     whole,
     with_lengths,
 )
+from .congestion import NEVER_PAUSED
 from .interfaces import interfaces_of
 from .link_routes import LinkRoutes
 from .own_sizes import buffers_of, lane_rules, lanes_of, with_most_lanes
@@ -342,6 +343,7 @@ class LinkNetwork:
             "whole_packet_credit": int(tech.switching != "wormhole"),
             "store_and_forward": int(tech.switching == "store-and-forward"),
             "output_queues": int(tech.input_queues == "per-output"),
+            "drops": int(tech.drop_when_full),
             "tick_ps": float(tick),
             "grain_ticks": tech.grain_ps // tick,
             "character_bytes": tech.character_bytes,
@@ -428,10 +430,14 @@ def _links(graph: Graph, tech: Technology, buffers: NDArray[np.int64]) -> Arrays
 
 
 def _pause(graph: Graph, tech: Technology) -> Arrays:
-    """Return the thresholds of buffers that pause their senders; empty if packets wait for credit."""
+    """Return the thresholds of buffers that pause their senders; empty if packets wait for credit.
+
+    Where full buffers drop packets instead, no buffer holds so much that it pauses its sender.
+    """
+    thresholds = (tech.pause_above_chars, tech.pause_until_chars)
     if not tech.pause_above_chars:
-        return {}
-    return {
-        "link_pause_above": fill(graph.links, tech.pause_above_chars),
-        "link_pause_until": fill(graph.links, tech.pause_until_chars),
-    }
+        if not tech.drop_when_full:
+            return {}
+        thresholds = (NEVER_PAUSED, NEVER_PAUSED)
+    names = ("link_pause_above", "link_pause_until")
+    return {name: fill(graph.links, most) for name, most in zip(names, thresholds, strict=True)}

@@ -17,7 +17,7 @@ CAUSES = ("cut", "discarded", "timed_out")
 
 
 def has_faults(native: Mapping[str, Any]) -> bool:
-    """Whether a run has faults, or switches with a watchdog."""
+    """Whether a run has faults, or switches with a watchdog or without room for packets."""
     return len(tables.column(native, "link_cut")) > 0
 
 
@@ -127,7 +127,7 @@ def verdict(summary: Mapping[str, Any]) -> str:
     faults, offered = summary["faults"], summary["offered_mbytes_per_s"]
     accepted = summary["accepted_mbytes_per_s"]
     down = f"{faults['links']} of {summary['network']['links']:,} links down, stuck or slower for a time"
-    hit = "wrong bits" if faults["cut"] or faults["discarded"] else "a watchdog"
+    hit = "wrong bits" if faults["cut"] else "full buffers" if faults["discarded"] else "a watchdog"
     links = down if faults["links"] else hit
     share = f", {in_percent(accepted / offered)} of what was offered" if offered else ""
     if offered and accepted > offered:

@@ -114,7 +114,8 @@ def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:
     ran = faults["availability"]
     share = "" if ran is None else f"; on average a link ran {in_percent(ran)} of the time"
     links = f"{faults['links']} link{'' if faults['links'] == 1 else 's'}"
-    lost = f"{links} down, stuck or slower for a time{share}; packets lost: {lost_text(faults)}"
+    down = f"{links} down, stuck or slower for a time{share}; " if faults["links"] else ""
+    lost = f"{down}packets lost: {lost_text(faults)}"
     around = around_text(faults)
     return [("faults", lost), *([("around them", around)] if around else [])]
 

@@ -235,6 +235,7 @@ def _ugal(scenario: Scenario) -> None:
         "watchdog_ps": ("technology", "watchdog"),
         "watchdog_cycles": ("technology", "watchdog_cycles"),
         "pause_above_flits": ("technology", "pause_above_flits"),
+        "drop_when_full": ("technology", "drop_when_full"),
     }
     given = {"fault": bool(scenario.fault)}
     given |= {name: bool(getattr(technology, name, None)) for name in places if name != "fault"}

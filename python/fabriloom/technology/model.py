@@ -161,6 +161,8 @@ class Technology:
     """A buffer that holds more of complete packets pauses its sender; 0: packets wait for credit."""
     pause_until_chars: int = 0
     """When it holds no more than this, the sender goes on."""
+    drop_when_full: bool = False
+    """Whether a packet is dropped for which a buffer has no room."""
     reverse_load: Fraction = Fraction(1)
     """Load of the opposite direction of a cable, 0 to 1: the factor on the flow-control share of a character.
     It is 1 for loads and bounds; for runs with matched flow control it is measured."""
@@ -214,6 +216,10 @@ class Technology:
         at_most("flit", self.character_bytes, MOST_CHARS, "bytes")
 
     def _check_queues(self) -> None:
+        if self.switching == "wormhole" and (self.pause_above_chars or self.drop_when_full):
+            message = "packets are paused or dropped whole, not within one as with wormhole switching"
+            name = "pause_above_flits" if self.pause_above_chars else "drop_when_full"
+            raise TechnologyError(message, name, 'write switching = "store-and-forward"')
         if self.pause_above_chars:
             self._check_pause()
         elif self.pause_until_chars:
@@ -226,9 +232,6 @@ class Technology:
             raise TechnologyError(message, "input_queues", 'write switching = "virtual-cut-through"')
 
     def _check_pause(self) -> None:
-        if self.switching == "wormhole":
-            message = "senders are paused between packets, not within one as with wormhole switching"
-            raise TechnologyError(message, "pause_above_flits", 'write switching = "store-and-forward"')
         if self.pause_until_chars > self.pause_above_chars:
             message = "a sender that goes on at more flits than those that pause it would never be paused"
             raise TechnologyError(message, "pause_until_flits", "make it at most pause_above_flits")
@@ -258,10 +261,9 @@ class Technology:
         packet_ps = round(self.mean_packet_ps(longest_chars, None, via))
         if 0 < self.watchdog_ps < packet_ps:
             name = "watchdog_cycles" if self.in_flits else "watchdog"
-            message = f"a watchdog of {units.format_time_ps(self.watchdog_ps)} is shorter than the longest "
-            message += (
-                f"packet takes, {units.format_time_ps(packet_ps)}: packets that wait their turn are ended"
-            )
+            watchdog, packet = map(units.format_time_ps, (self.watchdog_ps, packet_ps))
+            message = f"a watchdog of {watchdog} is shorter than the longest packet takes, {packet}: packets "
+            message += "that wait their turn are ended"
             raise TechnologyError(message, name, "make it some times as long, or send shorter packets")
 
     @property
@@ -271,18 +273,16 @@ class Technology:
 
     def check_rate(self, rate_bits_per_s: Rate | None = None) -> None:
         """Raise TechnologyError for a rate at which characters are shorter than the resolution of time."""
-        shortest = self._bits_ps(Fraction(min(self.data_bits, self.end_bits)), rate_bits_per_s)
-        if shortest < LEAST_CHARACTER_PS:
-            name = "cycle" if self.in_flits else "link_rate"
-            bits = min(self.data_bits, self.end_bits)
+        bits = min(self.data_bits, self.end_bits)
+        if self._bits_ps(Fraction(bits), rate_bits_per_s) < LEAST_CHARACTER_PS:
             most = units.format_rate_bits_per_s(bits * _PS_PER_S // LEAST_CHARACTER_PS)
             message = f"at this rate {bits} bits last less than {LEAST_CHARACTER_PS} ps"
-            hint = f'write at most "{most}"'
+            hint = f'write at most "{most}"' + (
+                ", or take a technology of longer flits" if self.in_flits else ""
+            )
             if self.in_flits and rate_bits_per_s is None:
                 hint = f'write at least "{LEAST_CHARACTER_PS} ps"'
-            elif self.in_flits:
-                hint += ", or take a technology of longer flits"
-            raise TechnologyError(message, name, hint)
+            raise TechnologyError(message, "cycle" if self.in_flits else "link_rate", hint)
 
     # Durations. `rounded` tells by how much the times of characters differ from those of their rate.
 

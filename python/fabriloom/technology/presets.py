@@ -92,7 +92,7 @@ _NUMBERS = ("first_port", "last_port", "first_address", "last_address")
 """Optional limits of the ports and addresses of switches."""
 _START = ("start_rate_bits_per_s",)
 """Optional setting of the start of links."""
-_STAGES = ("input_cycles", "broadcast_flits", "broadcast_cycles", "broadcast_hold_cycles")
+_STAGES = ("input_cycles", "broadcast_flits", "broadcast_cycles", "broadcast_hold_cycles", "drop_when_full")
 """Optional settings of links of flits."""
 _PARTS = {
     "router_latency": ("decode_latency", "forward_latency"),
@@ -343,6 +343,7 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         **{f"{name}_chars": values[f"{name}_flits"] for name in _FLITS},
         **{f"{name}_ps": values[f"{name}_cycles"] * cycle_ps for name in _CYCLES},
         **{name: values[name] for name in _SAME},
+        drop_when_full=bool(values["drop_when_full"]),
         **_without_missing({name: values[name] for name in _NUMBERS}),
     )
 

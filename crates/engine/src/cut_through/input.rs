@@ -74,7 +74,11 @@ impl Network {
         let stored = self.fabric.store_and_forward == 1;
         let needed = if stored { at.length } else { self.fabric.header_chars.max(1) };
         let time = kind.request(front_at, at.start + Time::from(needed - 1) * Time::from(kind.character));
-        self.schedule(Event::Request(stay), time);
+        if time > self.now {
+            self.schedule(Event::Request(stay), time);
+        } else {
+            self.request(stay);
+        }
     }
 
     /// Looks when a packet that holds a lane leaves the buffer before, because more is known. Before it has left, its

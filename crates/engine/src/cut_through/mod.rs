@@ -32,6 +32,7 @@
 //! | credit for whole packets | [`departures`]: `credit_at` | `wire.rs`: `is_ready`, `credit` |
 //! | down, up; stuck | [`outages`]: `go_down`, `go_up`, `stop`, where nothing is lost | `fault.rs`: `go_down`, `go_up`; `wire.rs`: `stop` |
 //! | pause | [`pause`]: `goes_on_at`, `catch_up` | `wire.rs`: `store`, `is_ready` |
+//! | a full buffer | [`pause`]: `admit`, `discard` | `wire.rs`: `is_dropped`; `fault.rs`: `lose` |
 //! | `R(n)`: arrival, grant and crossbar, place | [`departures`]: `departure`, `left_by`, `place_at` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
 //! | which lane sends | [`wire`]: `turn`; `links::arbiter`: `choose`, `charge` | `switch.rs`: `in_turn`; `arbiter.rs`: `whose_turn`, `of_tables`, `occupy` |
 //! | at the front, request | [`input`]: `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
@@ -58,7 +59,7 @@
 //! | [`input`] | packets arrive, request and leave | `Queue`; `Stay`: `entry`, `queue`, `left`, `from`; `Lane`: `free_at`, `coming` when it is released |
 //! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Groups`; `Stay::out`; `Link`: `waiting`, `wait_ticks`; `Lane`: `granted`, `last`, `coming`, `free_at`, `last_grant`, `release_due`, `crossing` |
 //! | [`rings`] | places behind lanes, and who may come into a ring: reads only | |
-//! | [`pause`] | switches that pause senders | `stores` |
+//! | [`pause`] | switches that pause senders, and packets without room | `stores`, `lost` |
 //! | [`congestion`] | packets that are marked, and ports that rest | `congestion`; `Packet::marked` |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened | `outages`; `Lane`: `free_at`, `departed`, `renewed`; `Link`: `free_at`, `due` |
 //! | [`deadlock`] | who waits for whom: reads only | |

@@ -104,6 +104,9 @@ impl Network {
         let at = &mut self.lanes[lane as usize];
         let is_empty = at.crossing.is_empty() && at.queues.iter().all(|queue| queue.first == NONE);
         (at.departed, at.renewed) = (at.started, at.started);
+        if let Some(store) = self.stores.get_mut(lane as usize) {
+            store.admitted = at.departed;
+        }
         is_empty
     }
 

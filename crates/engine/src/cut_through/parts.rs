@@ -199,6 +199,8 @@ pub(super) struct Link {
 /// A pending event and what it concerns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Event {
+    /// The first character of this stay comes to a buffer that may have no room for its packet.
+    Arrive(u32),
     /// The packet of this stay, at the front of its queue, requests its group.
     Request(u32),
     /// This lane becomes free while heads wait for it.
@@ -224,6 +226,7 @@ impl Event {
             Self::Head(stay) => stay << 3 | 3,
             Self::Source(port) => port << 3 | 4,
             Self::Wire(link) => link << 3 | 5,
+            Self::Arrive(stay) => stay << 3 | 6,
         }
     }
 
@@ -237,7 +240,8 @@ impl Event {
             2 => Self::Deliver(what),
             3 => Self::Head(what),
             4 => Self::Source(what),
-            _ => Self::Wire(what),
+            5 => Self::Wire(what),
+            _ => Self::Arrive(what),
         }
     }
 }

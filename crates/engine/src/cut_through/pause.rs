@@ -1,12 +1,16 @@
-//! Switches that pause senders: what input buffers hold of complete packets, and when a sender may go on.
+//! Switches that pause senders: what input buffers hold of complete packets, and when a sender may go on; and packets for
+//! which there is no room.
 //!
 //! Arrivals and departures are known before they happen. So nothing is scheduled for a buffer: when its sender wants to
 //! start a packet, what has happened in the buffer is caught up with, in order of time.
 
 use std::collections::VecDeque;
 
-use super::state::{Network, UNKNOWN};
+use super::parts::Stay;
+use super::state::{Network, Packet, UNKNOWN};
+use crate::fabric::NONE;
 use crate::kernel::Time;
+use crate::measure::{Hop, hop_kind};
 
 /// The input buffer of a lane.
 #[derive(Clone, Debug)]
@@ -14,6 +18,8 @@ pub(super) struct Store {
     level: Level,
     /// Packets whose ends arrive later: when, and their characters.
     coming: VecDeque<(Time, u32)>,
+    /// Characters of all packets for which there was room.
+    pub(super) admitted: i64,
 }
 
 /// What it holds, up to some tick.
@@ -32,7 +38,8 @@ struct Level {
 impl Store {
     pub fn new(above: u32, until: u32) -> Self {
         let (above, until) = (i64::from(above), i64::from(until));
-        Self { level: Level { above, until, holds: 0, most: 0, pauses: false }, coming: VecDeque::new() }
+        let level = Level { above, until, holds: 0, most: 0, pauses: false };
+        Self { level, coming: VecDeque::new(), admitted: 0 }
     }
 }
 
@@ -52,6 +59,37 @@ impl Network {
         if let Some(store) = self.stores.get_mut(lane as usize) {
             store.coming.push_back((arrives, length));
         }
+    }
+
+    /// Takes the packet whose first character arrives at an input buffer, or discards it for want of room: for packets
+    /// whose ends have left before this tick there is room again.
+    pub fn admit(&mut self, stay: u32) {
+        let Stay { lane, length, start, .. } = self.stays[stay];
+        let at = &self.lanes[lane as usize];
+        let kind = &self.kinds[self.links[at.link as usize].kind as usize];
+        let left = at.crossing.iter().map(|&stay| &self.stays[stay]).filter(|stay| stay.left < self.now);
+        let left = at.departed + left.map(|stay| i64::from(stay.length)).sum::<i64>();
+        let end = kind.arrival(start) + Time::from(length - 1) * Time::from(kind.character);
+        let store = &mut self.stores[lane as usize];
+        if store.admitted - left + i64::from(length) > i64::from(kind.input_buffer) {
+            return self.discard(stay);
+        }
+        store.admitted += i64::from(length);
+        self.will_store(lane, end, length);
+        self.arrive(stay);
+    }
+
+    /// Loses the packet of a stay at the end of its lane. It has left the buffer before, as far as its wire is concerned.
+    #[cold]
+    fn discard(&mut self, stay: u32) {
+        let Stay { packet, lane, from, .. } = self.stays[stay];
+        debug_assert_eq!(from, NONE, "what has started is known to leave");
+        let Packet { source, target, created, started, mark, .. } = self.packets[packet];
+        let (link, begin, kind) = (self.lanes[lane as usize].link, self.now, hop_kind::LOST);
+        let hop = Hop { source, created, started, target, link, begin, end: begin, kind };
+        self.lost.add(mark, |losses| &mut losses.discarded, hop, &mut self.hops);
+        self.stays.remove(stay);
+        self.packets.remove(packet);
     }
 
     /// Returns when the sender of a lane may start its next packet, as far as is known; 0 if it may. Catches up with

@@ -10,9 +10,11 @@ use crate::kernel::Time;
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
 use crate::links::arbiter::{Rules, Wire};
+use crate::links::losses::{Losses, Lost};
 use crate::links::outages::Outages;
 use crate::measure::{Delivery, Hop, Hops, LinkCounts, hop_kind};
 use crate::switched::{Kind, Routes, kinds};
+use crate::terminal::program::mark;
 
 /// A time that is not known yet.
 pub(super) const UNKNOWN: Time = Time::MAX;
@@ -65,6 +67,7 @@ pub struct Network {
     pub(super) groups: Groups,
     pub(super) congestion: Option<Box<Congestion>>,
     pub(super) outages: Outages<Was>,
+    pub(super) lost: Lost,
     /// How lanes share wires, where it is more than a turn or a fixed order; and then, per link, its wire.
     pub(super) rules: Option<Box<Rules>>,
     pub(super) wires: Vec<Wire>,
@@ -128,6 +131,7 @@ impl Network {
             groups: Groups::new(&fabric),
             congestion: Congestion::new(&fabric),
             outages: Outages::new(&fabric, false),
+            lost: Lost::new(&fabric, mark::row),
             starting: Vec::new(),
             classed: fabric.class_headers.iter().any(|&first| first > 0),
             keep: kinds.iter().map(|kind| Time::from(kind.credit_delay)).max().unwrap_or(0),
@@ -147,7 +151,17 @@ impl Network {
         &self.fabric
     }
 
-    /// Returns the packets dispatched and not delivered.
+    /// Returns the packets that found no room.
+    pub fn lost(&self) -> &Lost {
+        &self.lost
+    }
+
+    /// Takes the marks of lost packets, if programs need them.
+    pub fn lost_marks(&mut self, marks: &mut Vec<u32>) {
+        self.lost.take_marks(marks);
+    }
+
+    /// Returns the packets dispatched and not delivered or lost.
     pub fn in_flight(&self) -> u64 {
         self.packets.count() as u64
     }
@@ -243,6 +257,7 @@ impl Network {
     /// Resets the counts at a tick.
     pub fn clear_counts(&mut self, start: Time) {
         self.clear_congestion(start);
+        self.lost.on_links.fill(Losses::default());
         for link in 0..self.links.len() {
             let unsent = self.unsent(&self.links[link], start);
             let at = &mut self.links[link];

@@ -183,8 +183,12 @@ impl Network {
             self.keep_hop(link, packet, now, free_at);
         }
         if !to_terminal {
-            self.will_store(lane, end, length);
-            self.arrive(stay);
+            if self.fabric.drops == 1 {
+                self.schedule(Event::Arrive(stay), head);
+            } else {
+                self.will_store(lane, end, length);
+                self.arrive(stay);
+            }
         } else {
             if self.tells_heads && length > 1 {
                 self.schedule(Event::Head(stay), head);

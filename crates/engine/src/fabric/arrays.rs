@@ -88,6 +88,8 @@ with_programs! {
         store_and_forward: u8,
         /// 1: input buffers have a queue per group; only with `whole_packet_credit`.
         output_queues: u8,
+        /// 1: a packet that finds no room in an input buffer is discarded there; only with `link_pause_above`.
+        drops: u8,
         /// 1: a lane is granted only with room for the longest packet behind it, or by `link_ring`; only where
         /// [`Fabric::is_by_packet`], without faults and pause.
         grant_with_room: u8,

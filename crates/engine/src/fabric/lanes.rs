@@ -85,6 +85,11 @@ impl Fabric {
         !self.link_pause_above.is_empty()
     }
 
+    /// Whether packets can be lost.
+    pub fn may_lose(&self) -> bool {
+        self.has_faults() || self.has_timeouts() || self.has_tables() || self.drops == 1
+    }
+
     /// Returns how many places of the longest packet behind a lane take a head that came on another one, where links are of
     /// rings: one more than its own if it comes into a ring from elsewhere.
     pub fn places_for(&self, lane: u32, from: u32) -> u64 {

@@ -11,19 +11,9 @@ use super::parts::Outgoing;
 use super::state::{Network, UNKNOWN};
 use crate::fabric::{Fabric, NEVER, NONE, fault_kind};
 use crate::kernel::Time;
+use crate::links::losses::{Losses, Lost};
 use crate::measure::{Hop, hop_kind};
 use crate::terminal::program::mark;
-
-/// Packets lost on a link since the counts were last cleared.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Losses {
-    /// Cut when the link failed.
-    pub cut: u64,
-    /// Discarded at its end, because all links for the next hop had failed.
-    pub discarded: u64,
-    /// Ended by a time-out because they did not move.
-    pub timed_out: u64,
-}
 
 /// What happens to a link at a tick that is known from the beginning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,13 +45,7 @@ pub(super) struct Faults {
     for_good: Vec<bool>,
     /// Lost packets of which something is still under way.
     pub remains: u64,
-    /// Packets lost since the beginning.
-    pub lost: u64,
-    /// The same per row of the columns `flow_*`.
-    pub lost_of_flows: Vec<u64>,
-    pub losses: Vec<Losses>,
-    /// Marks of packets lost in this tick, if programs need them.
-    pub marks: Option<Vec<u32>>,
+    pub lost: Lost,
 }
 
 impl Faults {
@@ -95,10 +79,7 @@ impl Faults {
             table: 0,
             for_good: vec![false; fabric.links()],
             remains: 0,
-            lost: 0,
-            lost_of_flows: vec![0; fabric.flow_target.len()],
-            losses: vec![Losses::default(); fabric.links()],
-            marks: fabric.has_programs().then(Vec::new),
+            lost: Lost::new(fabric, mark::row),
         }
     }
 
@@ -114,7 +95,7 @@ impl Faults {
     }
 
     pub fn clear_counts(&mut self) {
-        self.losses.fill(Losses::default());
+        self.lost.on_links.fill(Losses::default());
     }
 }
 
@@ -153,26 +134,14 @@ impl Network {
         count
     }
 
-    /// Returns the packets lost on every link.
-    pub fn losses(&self) -> &[Losses] {
-        &self.faults.losses
-    }
-
-    /// Returns the packets lost since the beginning.
-    pub fn lost(&self) -> u64 {
-        self.faults.lost
-    }
-
-    /// Returns the packets lost since the beginning per row of the columns `flow_*`.
-    pub fn lost_of_flows(&self) -> &[u64] {
-        &self.faults.lost_of_flows
+    /// Returns the packets that are lost.
+    pub fn lost(&self) -> &Lost {
+        &self.faults.lost
     }
 
     /// Takes the marks of lost packets, if programs need them.
     pub fn lost_marks(&mut self, marks: &mut Vec<u32>) {
-        if let Some(lost) = &mut self.faults.marks {
-            marks.append(lost);
-        }
+        self.faults.lost.take_marks(marks);
     }
 
     /// Whether packets are in a network of which a link starts nothing any more.
@@ -455,26 +424,11 @@ impl Network {
     pub(super) fn lose(&mut self, packet: u32, count: fn(&mut Losses) -> &mut u64, link: u32) {
         let at = &mut self.packets[packet];
         if !std::mem::replace(&mut at.lost, true) {
-            let mark = at.mark;
-            let row = if self.faults.marks.is_some() { mark::row(mark) } else { mark };
-            if self.hops.limit > 0 {
-                let (now, &mut Packet { source, target, created, started, .. }) = (self.agenda.now, at);
-                self.hops.record(Hop {
-                    source,
-                    created,
-                    started,
-                    target,
-                    link,
-                    begin: now,
-                    end: now,
-                    kind: hop_kind::LOST,
-                });
-            }
-            *count(&mut self.faults.losses[link as usize]) += 1;
+            let (begin, kind) = (self.agenda.now, hop_kind::LOST);
+            let &mut Packet { source, target, created, started, mark, .. } = at;
+            let hop = Hop { source, created, started, target, link, begin, end: begin, kind };
             self.faults.remains += 1;
-            self.faults.lost += 1;
-            self.faults.lost_of_flows.get_mut(row as usize).into_iter().for_each(|count| *count += 1);
-            self.faults.marks.iter_mut().for_each(|marks| marks.push(mark));
+            self.faults.lost.add(mark, count, hop, &mut self.hops);
         }
     }
 

@@ -112,6 +112,5 @@ mod wire;
 
 pub use deadlock::deadlock;
 pub use event::Event;
-pub use fault::Losses;
 pub use packet::Packet;
 pub use state::Network;

@@ -4,8 +4,10 @@
 //! |---|---|
 //! | [`arbiter`] | which lane sends by time-slots, priorities, reservations and tables, and what it is charged |
 //! | [`codes`] | time-codes and interrupts: made, arrived, passed on, waiting for wires |
+//! | [`losses`] | packets that are lost: how many, where, of which flows |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened |
 
 pub mod arbiter;
 pub mod codes;
+pub mod losses;
 pub mod outages;

@@ -7,7 +7,7 @@ mod with_packets;
 use super::RunError;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
-use crate::lanes::Losses;
+use crate::links::losses::Losses;
 use crate::measure::{Code, CodeCounts, Delivery, Hop, Hops, LinkCounts};
 use crate::ring::{Asking, Counts, Rings, deadlock as ring_deadlock};
 use crate::switched::{Event, Network as Worms, PacketState, Standstill, deadlock, standstill};
@@ -299,9 +299,7 @@ impl Network for Worms {
     }
 
     fn losses(&self) -> Vec<Losses> {
-        let fabric = self.fabric();
-        let loses = fabric.has_faults() || fabric.has_timeouts() || fabric.has_tables();
-        if loses { vec![Losses::default(); self.fabric().links()] } else { Vec::new() }
+        vec![Losses::default(); if self.fabric().may_lose() { self.fabric().links() } else { 0 }]
     }
 
     fn hops(&self) -> &Hops {

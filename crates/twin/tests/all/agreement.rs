@@ -209,6 +209,7 @@ fn random_fabrics_of_whole_packets_agree() {
         agreed.compare(seed, &fabric, time_for(&fabric, 15));
     }
     assert!(agreed.delivered > 30 * agreed.runs, "{agreed:?}");
+    assert!(agreed.discarded > agreed.runs, "buffers without room: {agreed:?}");
     assert!(agreed.deadlocked > 0 && agreed.deadlocked < agreed.runs / 2, "{agreed:?}");
 }
 

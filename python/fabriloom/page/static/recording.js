@@ -175,6 +175,6 @@ export class Recording {
     const name = this.names[link] ?? `link ${link}`, cut = this.down(time).some(([one, , , stuck]) => one === link && !stuck);
     if (cut) return `cut on ${name}, which failed; the rest of it is spilled at the switch before`;
     const last = this.byPacket.get(packet)?.at(-1);
-    return last?.link === link && !last.arrived ? `discarded at the end of ${name}, where no link to its destination runs` : `timed out before ${name}, by the watchdog`;
+    return last?.link === link && !last.arrived ? `discarded at the end of ${name}: no link to its destination runs, or its buffer is full` : `timed out before ${name}, by the watchdog`;
   }
 }

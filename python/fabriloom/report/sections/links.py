@@ -85,7 +85,7 @@ def lost(table: pl.DataFrame) -> list[Table]:
     note = (
         f"{len(shown)} of the {number(len(hit))} links that were down or where packets were lost. Cut: on "
         "the link, or holding it, when it failed. Discarded: came by this link, and all links were down by "
-        "which they could have gone on. Timed out: held it and did not move."
+        "which they could have gone on, or the buffer was full. Timed out: held it and did not move."
     )
     columns = {
         "Link": ("link", Cell),

@@ -10,10 +10,10 @@ from .column import Said, count, table
 FAULT_SUMMARY = table(
     "fault_summary",
     "Summary of runs with faults",
-    "Also of runs whose switches have a watchdog. Offered = delivered + refused + lost + in flight.",
+    "Also of runs whose switches have a watchdog, or drop packets. Offered = delivered + refused + lost + in flight.",
     {
         "packets.lost": (
-            "count | Packets cut or discarded in the whole run because links failed, each counted once, where it happened first.",
+            "count | Packets cut or discarded in the whole run because links failed or buffers were full, each counted once, where it happened first.",
             lambda rows: int(rows.native["lost"]),
         ),
         "faults.links": (
@@ -25,7 +25,7 @@ FAULT_SUMMARY = table(
             lambda rows: int(rows.count("link_cut").sum()),
         ),
         "faults.discarded": (
-            "count | Packets of the window that found all links on their way down; on rings those for a terminal to which the route was closed.",
+            "count | Packets of the window that found all links on their way down, or a full buffer; on rings those for a terminal to which the route was closed.",
             lambda rows: int(rows.count("link_discarded").sum()),
         ),
         "faults.timed_out": (
@@ -110,7 +110,7 @@ FAULT_LINKS = table(
             count("link_cut"),
         ),
         "discarded_packets": (
-            "count | Packets that came by the link and were discarded at its end, because all links on their way were down; on rings those that its terminal made for closed routes.",
+            "count | Packets that came by the link and were discarded at its end, because all links on their way were down, or the buffer was full; on rings those that its terminal made for closed routes.",
             count("link_discarded"),
         ),
         "timed_out_packets": (

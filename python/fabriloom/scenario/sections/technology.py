@@ -317,6 +317,10 @@ class Generic(SwitchedLinks):
     pause_until_flits: Annotated[int, Field(ge=0, le=2**20)] | None = optional(
         "When the buffer holds no more than this, the sender goes on, as much later"
     )
+    drop_when_full: bool | None = optional(
+        "A packet that finds no room in an input buffer is dropped there: with pause_above_flits where "
+        "that pauses too late, with 0 instead of waiting for credit"
+    )
     disconnect_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = optional(
         "From the failure of a link until its receiver detects it"
     )

@@ -149,6 +149,7 @@ fn pause(f: &Fabric) -> Checked {
             "empty, unless packets are computed as one",
         );
     }
+    known("drops", &[f.drops], u8::from(f.has_pause()))?;
     let ends = f.link_pause_above.iter().zip(&f.link_pause_until);
     match ends.enumerate().find(|(_, (above, until))| until > above) {
         Some((link, (_, until))) => fail("link_pause_until", link, *until, "at most link_pause_above"),
@@ -200,9 +201,8 @@ fn congestion(f: &Fabric) -> Checked {
 /// Refuses a choice by queues where these are not counted.
 fn by_queue(f: &Fabric) -> Checked {
     let counted = f.is_by_packet() || f.is_by_character();
-    let lost = f.has_faults() || f.has_timeouts() || f.has_tables();
     let others = f.has_pause() || f.has_distributions() || !f.link_deletes_address.is_empty();
-    if f.via_by_queue > 0 && (!counted || lost || others || f.via_switch.is_empty()) {
+    if f.via_by_queue > 0 && (!counted || f.may_lose() || others || f.via_switch.is_empty()) {
         let expected = "0, unless links have lanes, packets draw switches and none is lost, paused or copied";
         return fail("via_by_queue", 0, f.via_by_queue, expected);
     }

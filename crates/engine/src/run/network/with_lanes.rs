@@ -3,7 +3,8 @@
 use super::{Happened, Network, News};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
-use crate::lanes::{self, Losses, Network as Lanes};
+use crate::lanes::{self, Network as Lanes};
+use crate::links::losses::Losses;
 use crate::measure::{CodeCounts, Hop, Hops, LinkCounts};
 use crate::run::RunError;
 use crate::switched::Standstill;
@@ -97,11 +98,11 @@ impl Network for Lanes {
     }
 
     fn lost(&self) -> u64 {
-        Lanes::lost(self)
+        Lanes::lost(self).count
     }
 
     fn lost_of_flows(&self) -> &[u64] {
-        Lanes::lost_of_flows(self)
+        &Lanes::lost(self).of_flows
     }
 
     fn stranded(&self) -> u64 {
@@ -145,9 +146,7 @@ impl Network for Lanes {
     }
 
     fn losses(&self) -> Vec<Losses> {
-        let fabric = self.fabric();
-        let loses = fabric.has_faults() || fabric.has_timeouts() || fabric.has_tables();
-        if loses { self.losses().to_vec() } else { Vec::new() }
+        if self.fabric().may_lose() { Lanes::lost(self).on_links.clone() } else { Vec::new() }
     }
 
     fn clear_counts(&mut self, start: Time) {

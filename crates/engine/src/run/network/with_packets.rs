@@ -4,7 +4,7 @@ use super::{Happened, Network, News};
 use crate::cut_through::{Event, Network as Packets, deadlock};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
-use crate::lanes::Losses;
+use crate::links::losses::Losses;
 use crate::measure::{Hops, LinkCounts};
 use crate::run::RunError;
 use crate::switched::Standstill;
@@ -28,6 +28,7 @@ impl Network for Packets {
         while let Some(event) = self.pop() {
             count += 1;
             match event {
+                Event::Arrive(stay) => self.admit(stay),
                 Event::Request(stay) => self.request(stay),
                 Event::Release(lane) => self.release(lane),
                 Event::Deliver(stay) => news.deliveries.push(self.deliver(stay).delivered(now)),
@@ -43,6 +44,7 @@ impl Network for Packets {
             // An order that does not depend on when they were computed.
             news.deliveries.sort_unstable_by_key(|one| (one.target, one.source, one.number));
         }
+        self.lost_marks(&mut news.lost);
         Happened { events: count, is_quiet: news.is_quiet() }
     }
 
@@ -99,13 +101,20 @@ impl Network for Packets {
         0
     }
 
+    fn lost(&self) -> u64 {
+        Packets::lost(self).count
+    }
+
+    fn lost_of_flows(&self) -> &[u64] {
+        &Packets::lost(self).of_flows
+    }
+
     fn is_idle(&self) -> bool {
         Packets::is_idle(self)
     }
 
     fn losses(&self) -> Vec<Losses> {
-        let links = if self.fabric().has_faults() { self.fabric().links() } else { 0 };
-        vec![Losses::default(); links]
+        if self.fabric().may_lose() { Packets::lost(self).on_links.clone() } else { Vec::new() }
     }
 
     fn packet_hops(&self) -> u64 {

@@ -114,7 +114,7 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
 pub fn with_congestion(fabric: &Fabric, seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0xfec_9bec);
     let mut f = with_whole_packets(fabric, seed);
-    (f.link_pause_above, f.link_pause_until) = (Vec::new(), Vec::new());
+    (f.link_pause_above, f.link_pause_until, f.drops) = (Vec::new(), Vec::new(), 0);
     f.output_queues = 1;
     f.switch_crossbar_ticks.fill(0);
     f.mark_above_chars = draw.between(0, 2 * longest(&f));
@@ -170,6 +170,10 @@ fn pause(f: &mut Fabric, seed: u64) {
         f.link_pause_above = (0..f.links()).map(|_| draw.between(0, most)).collect();
         let until = f.link_pause_above.iter().map(|&above| draw.between(0, above));
         f.link_pause_until = until.collect();
+        f.drops = u8::from(draw.chance(50));
+        if f.drops == 1 && draw.chance(50) {
+            f.link_pause_above.fill(u32::MAX);
+        }
     }
 }
 
