@@ -212,6 +212,11 @@ with_programs! {
         link_frame_end_ticks: u32,
         /// Per link (or empty): ticks of a column, a word on each of its physical lanes; frames end with whole ones.
         link_column_ticks: u32,
+        /// Per link (or empty): by how many ticks each byte that is missing in the last character makes the end of packet
+        /// shorter, and earlier at its target; 0: the character is filled up. Only with frames and `end_carries_data`.
+        link_padding_ticks: u32,
+        /// Per link (or empty: all): the lanes on which a terminal may start a packet, from lane 0. Only with frames.
+        link_lanes: u32,
         /// Per link: ticks from the start of a character on the wire until it can be used at the target.
         link_arrival_ticks: u32,
         /// Per link: ticks from a place becoming free at the target until the sender can use its credit.
