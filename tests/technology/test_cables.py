@@ -7,7 +7,7 @@ from random import Random
 from typing import Any
 
 import pytest
-from fabriloom import Scenario, bounds, run
+from fabriloom import Scenario, bounds, run, topology
 from fabriloom.compile import compile
 from fabriloom.simulate import compare
 from fabriloom.studies.inspection import inspect, inspection_of
@@ -164,6 +164,39 @@ def test_packets_of_other_lengths_fill_cables_by_their_bytes(tmp_path: Path, len
     assert found["demanded"]["busiest_share"] == pytest.approx(2 / most, rel=0.005)
 
 
+def test_classes_share_a_cable_of_one_lane(tmp_path: Path) -> None:
+    """Packets of two lanes wait in one group for the cable, and none goes first always."""
+    classes = [{"from": ["camera"], "lanes": [0, 1]}, {"from": ["radar", "memory"], "lanes": [2, 3]}]
+    rows = ("camera|console|200 B|9 MB/s", "radar|console|200 B|9 MB/s")
+    lines = mission(",,", "spacewire-200,100 Mbit/s,")
+    scenario = described(tmp_path, lines, "spacefibre-2g5", flows(*rows), routing={"traffic_class": classes})
+    compiled = compile(scenario)
+    lanes = compiled.arrays["group_links"]
+    assert len(set(lanes.tolist())) == len(lanes)
+    by = dict(run(scenario).flows.select("source", "mbytes_per_s").iter_rows())
+    assert by["camera"] == pytest.approx(by["radar"], rel=0.1)
+
+
+def test_broadcasts_do_not_go_to_spacewire(tmp_path: Path) -> None:
+    message = {"source": "memory", "channel": 1, "every": "20 us"}
+    camera = "camera|memory|61 B|6 MB/s"
+    scenario = described(tmp_path, SPACEWIRE, "spacefibre-2g5", flows(*RADAR, camera), broadcast=[message])
+    assert compare(scenario).identical
+    found = run(scenario)
+    assert set(found.codes["terminal"]) == {"radar"}
+    assert found.codes["taken"].to_list() == [45]
+    spared = dict(found.links.select("link", "packets").iter_rows())
+    assert spared["r1>camera"] == 0
+
+
+def test_graph_files_keep_the_technology_of_cables(tmp_path: Path) -> None:
+    (tmp_path / "net.csv").write_text(SPACEWIRE)
+    graph = topology.build("file", path=str(tmp_path / "net.csv"))
+    for form in ("csv", "json", "graphml"):
+        topology.write(graph, tmp_path / f"again.{form}")
+        assert topology.build("file", path=str(tmp_path / f"again.{form}")) == graph
+
+
 def drawn(dice: Random) -> str:
     """A chain of routers with terminals, of which some have SpaceWire cables."""
     count, lines = dice.randint(1, 3), [CABLES.strip()]
@@ -174,7 +207,7 @@ def drawn(dice: Random) -> str:
             rate, length = dice.choice(["", "100 Mbit/s", "33 Mbit/s"]), dice.choice(["", "10 m", "100 m"])
             own = f"spacewire-200,{rate},{length}" if dice.random() < 0.6 else ",,"
             lines.append(f"terminal,t{router}.{terminal},r{router},{own}")
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, "terminal,sender,r0,,,", ""])
 
 
 @pytest.mark.seeds
@@ -188,6 +221,8 @@ def test_the_engine_agrees_with_its_twin(tmp_path: Path, seeds: Any) -> None:
         traffic = {"pattern": "uniform", "arrivals": dice.choice(["poisson", "backlog"]), "length": length}
         traffic |= {} if traffic["arrivals"] == "backlog" else {"load": round(dice.uniform(0.1, 1), 2)}
         given: dict[str, Any] = {"seed": seed, "technology": technology}
+        if dice.random() < 0.4:
+            given["broadcast"] = [{"source": "sender", "channel": 3, "every": "7 us"}]
         if dice.random() < 0.4:
             given["fault"] = [{"cable": "t0.0>r0", "at": "100 us", "repaired": "130 us"}]
         scenario = described(

@@ -269,7 +269,7 @@ class LinkNetwork:
             return None
         from .codes import codes_of
 
-        return codes_of(scenario, self.graph, self.technology, self.interfaces)
+        return codes_of(scenario, self.graph, self.technology, self.interfaces, self.usual)
 
     def down_with(self, links: list[int]) -> list[int]:
         """Return the links that are down when these fail: no others."""

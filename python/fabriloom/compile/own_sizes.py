@@ -83,7 +83,6 @@ def cable_of(scenario: Scenario, graph: Graph, tech: Technology) -> Technology |
 def _check_beside(scenario: Scenario, tech: Technology, what: str) -> None:
     """Raise ScenarioError for what is not defined beside such cables."""
     others: dict[str, tuple[Path, bool]] = {
-        "broadcasts, which they do not have": (("broadcast",), bool(scenario.broadcast)),
         "packet distribution": (
             ("routing", "distribution"),
             bool(getattr(scenario.routing, "distribution", None)),

@@ -318,7 +318,8 @@ with_programs! {
         table_number: u32,
         /// Tables that replace `route`, one after the other, each with as many rows.
         table_route: u32,
-        /// Per link (or empty: there are no codes): ticks that a time-code or an interrupt occupies the wire.
+        /// Per link (or empty: there are no codes): ticks that a time-code or an interrupt occupies the wire; 0, only with
+        /// frames: none go there.
         link_code_ticks: u32,
         /// Per link (or empty): ticks from its start on the wire until its arrival at the target.
         link_code_arrival_ticks: u32,
