@@ -121,20 +121,20 @@ def narrowed(table: RouteTable, graph: Graph, lanes: Ints | None, most: int) -> 
     if lanes is None:
         return table
     entries = np.asarray(table.group_links, np.int64)
-    # Of another technology the first lane stands for all.
-    to_terminal = np.asarray(graph.link_target)[entries // most] >= graph.switches
-    one = to_terminal & (lanes[entries // most] == 1)
-    entries = np.where(one, entries - entries % most, entries)
-    groups = np.repeat(np.arange(table.groups), np.diff(table.group_start.astype(np.int64)))
-    first = np.unique(np.stack([groups, entries]), axis=1, return_index=True)[1]
-    kept = (entries % most < lanes[entries // most]) & np.isin(np.arange(len(entries)), first)
+    kept = entries % most < lanes[entries // most]
+    if CABLE in graph.attributes:  # the first lane of such a cable stands for all
+        of_cable = ~np.isnan(graph.attributes[CABLE])[entries // most]
+        entries = np.where(of_cable, entries - entries % most, entries)
+        groups = np.repeat(np.arange(table.groups), np.diff(table.group_start.astype(np.int64)))
+        first = np.unique(groups * (graph.links * most) + entries, return_index=True)[1]
+        kept = (kept | of_cable) & np.isin(np.arange(len(entries)), first)
     counts = np.add.reduceat(kept, table.group_start[:-1].astype(np.int64)) if len(entries) else np.zeros(0)
     if (counts == 0).any():
         link = int(entries[int(table.group_start[int(np.argmin(counts))])]) // most
         message = f"{graph.link_names[link]} has {lanes[link]} of {most} lanes, and packets need others"
         raise RoutingError(message, "lane_choice")
     start = np.concatenate([[0], np.cumsum(counts)]).astype(np.uint32)
-    return replace(table, group_start=start, group_links=entries[kept].astype(np.uint32))
+    return replace(table, group_start=start, group_links=u32(entries[kept]))
 
 
 def merged(table: RouteTable, graph: Graph) -> RouteTable:
