@@ -183,7 +183,7 @@ def matched(compiled: Compiled) -> Compiled:
     One or two short runs measure that load for each link. It is rounded up to a tenth: a tenth of the share
     is 0.5 % of a character, and a link that is full never carries more than its flow control leaves.
     """
-    if compiled.technology.flow_control != "matched":
+    if not compiled.is_matched:
         return compiled
     guess = np.full(compiled.graph.links, 5, np.int64)
     for _ in range(2):

@@ -81,7 +81,8 @@ impl Twin<'_> {
         let ready = self.now + i64::from(self.fabric.switch_code_ticks[vertex as usize]) - i64::from(early);
         for other in 0..self.fabric.links() as u32 {
             let leaves = self.fabric.link_source[other as usize] == vertex;
-            if leaves && other != self.fabric.link_reverse[link as usize] {
+            let carries_codes = self.fabric.link_code_ticks[other as usize] > 0;
+            if leaves && carries_codes && other != self.fabric.link_reverse[link as usize] {
                 self.agenda.add(ready, What::CodeReady { link: other, code });
             }
         }

@@ -112,6 +112,9 @@ impl Twin<'_> {
         let state = &self.lanes[lane as usize];
         let dispatched = self.links[link as usize].dispatched.front().copied();
         let next = state.output.front().filter(|(ready, _)| *ready <= self.now).map(|(_, next)| *next);
+        let usable =
+            self.fabric.link_lanes.get(link as usize).is_none_or(|&lanes| lane % self.fabric.lanes < lanes);
+        let dispatched = dispatched.filter(|_| usable);
         let Some(next) = next.or(dispatched) else { return false };
         let whole = self.fabric.whole_packet_credit != 0 && !state.amid_packet;
         let needed = if whole { self.characters(next.packet) } else { 1 };
@@ -137,7 +140,8 @@ impl Twin<'_> {
         let is_end = character.kind == Kind::End;
         let place = self.character_ticks(link);
         let end = self.links[row].rate.unwrap_or(i64::from(self.fabric.link_end_ticks[row]));
-        let occupied = if is_end { end } else { place };
+        let padding = if is_end { self.padding(link, character.packet) } else { 0 };
+        let occupied = if is_end { end - padding } else { place };
         let arrival = i64::from(self.fabric.link_arrival_ticks[row]);
         self.count(link, character, occupied);
         self.links[row].wire_free = self.now + occupied;
@@ -151,7 +155,7 @@ impl Twin<'_> {
         if self.enters_terminal(link) && is_end {
             self.agenda.add(self.now + occupied + arrival - place, What::Deliver { lane, faults });
         } else {
-            self.agenda.add(self.now + arrival, What::Arrive { lane, faults });
+            self.agenda.add(self.now + arrival - padding, What::Arrive { lane, faults });
         }
         if !self.enters_terminal(link) && !self.fabric.has_pause() {
             self.lanes[lane as usize].credit -= 1;
@@ -163,6 +167,19 @@ impl Twin<'_> {
             let terminal = self.fabric.link_source[row] - self.fabric.switches;
             self.agenda.add(self.now + occupied, What::Ask { terminal });
         }
+    }
+
+    /// Returns the ticks of the bytes that are missing in the last character of a packet, on a link that does not send them.
+    fn padding(&self, link: u32, packet: usize) -> i64 {
+        let ticks = self.fabric.link_padding_ticks.get(link as usize).copied().unwrap_or(0);
+        if ticks == 0 {
+            return 0;
+        }
+        let whole = i64::from(self.fabric.character_bytes.max(1));
+        let bytes = i64::from(self.worms[packet].packet.length) + i64::from(self.fabric.overhead_bytes);
+        let last = bytes.max(i64::from(self.fabric.least_bytes)) % whole;
+        let missing = if last == 0 { 0 } else { whole - last };
+        missing * i64::from(ticks)
     }
 
     /// Returns the ticks of a character on a wire.

@@ -162,6 +162,13 @@ class Network:
         self.target = np.repeat(arrays["link_target"].astype(np.int64), self.lanes).tolist()
         self.out_link = (arrays["terminal_out_link"].astype(np.int64) * self.lanes).tolist()
         """Per port the first lane of its link: all of them are alike."""
+        own = (
+            arrays["link_lanes"]
+            if len(arrays["link_lanes"])
+            else np.full(len(arrays["link_source"]), self.lanes)
+        )
+        self.sending: list[int] = own.tolist()
+        """Per link: on how many of its lanes a terminal sends."""
         self.route, self.start, self.end = (arrays[name] for name in ("route", "route_start", "route_end"))
         self.columns = len(self.route) // max(1, self.switches)
         self.column, self.exit = arrays["class_column"], arrays["class_exit"]
@@ -185,7 +192,7 @@ class Network:
     def way(self, flow: Flow) -> Way:
         """Return the path of a flow: its requests for links."""
         first = self.out_link[flow.first]
-        todo = [*range(first, first + self.lanes)]
+        todo = [*range(first, first + self.sending[first // self.lanes])]
         found: Way = {NONE: tuple(todo)}
         seen = set(todo)
         column = self.class_of(flow)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..codes import number
 from ..scenario import Scenario
@@ -152,10 +153,18 @@ class Codes:
         }
 
 
-def codes_of(scenario: Scenario, graph: Graph, tech: Technology, interfaces: Interfaces) -> Codes:
-    """Return the codes that a scenario sends, checked. Raises ScenarioError."""
+def codes_of(
+    scenario: Scenario, graph: Graph, tech: Technology, interfaces: Interfaces, carry: NDArray[np.bool_]
+) -> Codes:
+    """Return the codes that a scenario sends, checked; ``carry``: which links do. Raises ScenarioError."""
     times = _times_ps(graph, tech, interfaces)
+    times["code"] = np.where(carry, times["code"], 0)
+    times["code_arrival"] = np.where(carry, times["code_arrival"], times["code_arrival"][carry][0])
     sources = _sources(scenario, graph)
+    for one in sources:
+        if not carry[graph.terminal_out_links[one.port]]:
+            message = f"{graph.port_names[one.port]} is at a cable of another technology, without broadcasts"
+            raise scenario.error(message, (*one.path, "source"), "name a terminal with a cable of SpaceFibre")
     _check_rate(scenario, sources, int(times["code"].max()))
     if scenario.interrupt or scenario.broadcast:
         _check_hold(scenario, graph, tech, times)

@@ -111,6 +111,11 @@ class Compiled:
             return 0.0
         return 1.0 if beside is None else float(beside.mean()) / 10
 
+    @property
+    def is_matched(self) -> bool:
+        """Whether characters take their share of flow control by the load of opposite directions."""
+        return self.network.is_matched
+
     def beside(self, reverse_tenths: Tenths) -> Compiled:
         """Return the same network and sources with this load on the opposite directions."""
         if not self.graph.network_kind.hears_back:

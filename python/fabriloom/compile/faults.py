@@ -59,11 +59,30 @@ def fault_columns(scenario: Scenario, network: Network, tick_ps: Ps) -> Arrays:
     if lost:
         changes, broken = _rate_changes(network, tick_ps, lost)
         failures += broken
-    down, up = (max(1, -(-ps // tick_ps)) for ps in (technology.disconnect_ps, technology.running_ps))
-    rules = Rules(down, up, technology.fault_stops == "cable")
-    found = outages(graph, failures, rules, stuck, errors, wrong, apart=not graph.network_kind.cables)
-    found = sorted([*found, *changes], key=lambda one: (one.down, one.link))
+    found, apart = changes, not graph.network_kind.cables
+    for one, own in network.kinds():
+        down, up = (max(1, -(-ps // tick_ps)) for ps in (one.disconnect_ps, one.running_ps))
+        rules, usual = Rules(down, up, one.fault_stops == "cable"), one is technology
+        of_these = [_of_these(rows, own) for rows in (failures, stuck, errors)]
+        found += outages(graph, of_these[0], rules, *of_these[1:], wrong if usual else (), apart=apart)
+    found = sorted(found, key=lambda one: (one.down, one.link))
     return _columns(found) | network.fault_columns(scenario, tick_ps)
+
+
+def _of_these(rows: Sequence[Any], own: NDArray[np.bool_]) -> list[Any]:
+    """Return the rows of failures without the links that are not of these."""
+    return [([link for link in links if own[link]], *more) for links, *more in rows]
+
+
+def _check_cables(scenario: Scenario, network: Network, place: int, links: list[int]) -> None:
+    """Raise ScenarioError for what cables of another technology do not have."""
+    fault, (_, usual) = scenario.fault[place], network.kinds()[0]
+    name = "physical_lanes" if fault.physical_lanes is not None else "bit_error_rate"
+    other = [link for link in links if not usual[link]]
+    if other and getattr(fault, name) is not None:
+        message = f"{network.graph.link_names[other[0]]} is of another technology, which has no {name} here"
+        hint = "name cables of SpaceFibre, or let the whole cable fail"
+        raise scenario.error(message, ("fault", place, name), hint)
 
 
 def _rate_changes(network: Network, tick_ps: Ps, lost: list[Lost]) -> tuple[list[Outage], list[Failure]]:
@@ -102,6 +121,7 @@ def _failures(
     elif apart:
         things = [(graph.link_names[link], [link]) for _, links in things for link in links]
     for name, links in things:
+        _check_cables(scenario, network, place, links)
         if fault.at_ps is not None:
             yield links, fault.at_ps, fault.repaired_ps
             continue

@@ -27,7 +27,7 @@ from .addresses import addresses_of, distributions_of
 from .columns import Arrays, u32
 from .deadlock import Cycle, Pairs, ports_of
 from .drawn import ONE_EACH, parts_of, sources_in_a_row, without_parts
-from .own_sizes import coded, narrowed, promised, slots_by_chance
+from .own_sizes import coded, merged, narrowed, promised, slots_by_chance
 from .schedule import check_reply_addresses, check_schedule
 from .traffic_classes import by_pair, class_columns
 
@@ -291,7 +291,7 @@ class LinkRoutes:
         """Return one table of those of all planes, by lanes and classes of packets."""
         halves = self.classes.halves or (None,)
         ways = [self._on_lanes(planes, own, half) for own in self.classes.lanes for half in halves]
-        return routing.by_class(ways)
+        return merged(routing.by_class(ways), self.graph)
 
     def _on_lanes(
         self, planes: Sequence[tuple[Graph, RouteTable]], own: list[int], half: int | None
@@ -369,7 +369,7 @@ class LinkRoutes:
         """Raise ScenarioError if a buffer cannot hold a packet that needs credit for all of it, or if queues
         per output would not fit into memory."""
         try:
-            longest, buffers = self._longest_chars(arrays), self.network.buffers
+            longest, buffers = self._longest_chars(arrays), self.network.buffers[self.network.usual]
             least = self.technology
             if len(buffers):
                 least = replace(least, input_buffer_chars=int(buffers.min()))

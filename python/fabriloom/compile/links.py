@@ -20,10 +20,11 @@ from ..scenario import Scenario
 from ..scenario.resolve import has_codes
 from ..technology import Technology, TechnologyError, technology
 from ..technology.model import Ps, Rate
+from ..technology.presets import unpadded
 from ..topology import Graph, GraphError
 from ..topology.graph import Ints
 from ..topology.port_addresses import check_limits
-from ..topology.raw import CYCLE
+from ..topology.raw import CABLE, CYCLE
 from ..units import format_time_ps
 from .columns import (
     Arrays,
@@ -40,7 +41,7 @@ from .columns import (
 from .congestion import NEVER_PAUSED
 from .interfaces import interfaces_of
 from .link_routes import LinkRoutes
-from .own_sizes import buffers_of, lane_rules, lanes_of, with_most_lanes
+from .own_sizes import buffers_of, cable_of, lane_rules, lanes_of, with_most_lanes
 from .physical_lanes import fewest, slower_ps
 from .times import MOST_LINK_TICKS, Durations, coarsest_ps
 from .traffic_classes import TrafficClasses, classes_of, high_ports
@@ -91,6 +92,13 @@ class Clocks:
     of_link: Ints
     """Per link: the number of the clock of the switch or terminal that it leaves."""
     of_switch: Ints
+    has_cables: bool = False
+    """Whether the last one is that of cables of another technology."""
+
+    @property
+    def several(self) -> bool:
+        """Whether links of the network's own technology have several clocks."""
+        return len(self.technologies) - self.has_cables > 1
 
     def per_switch(self, duration: Callable[[Technology], Ps]) -> NDArray[Any]:
         """Return a duration of every switch, in ps."""
@@ -125,6 +133,14 @@ def clocks_of(scenario: Scenario, graph: Graph, tech: Technology) -> Clocks:
     source = np.asarray(graph.link_source)
     of_switch[source[source < graph.switches]] = of_link[source < graph.switches]
     return Clocks(kinds, of_link, of_switch)
+
+
+def with_cables(clocks: Clocks, graph: Graph, cable: Technology | None) -> Clocks:
+    """Return the clocks with those of cables of another technology, the last ones."""
+    if cable is None:
+        return clocks
+    of_link = np.where(np.isnan(graph.attributes[CABLE]), clocks.of_link, len(clocks.technologies))
+    return replace(clocks, technologies=[*clocks.technologies, cable], of_link=of_link, has_cables=True)
 
 
 def _at(scenario: Scenario, cycle_ps: Fraction) -> Technology:
@@ -177,13 +193,17 @@ class LinkNetwork:
             raise scenario.located(error, "topology") from error
         check_rates(scenario, graph, self.technology)
         self.graph = graph = with_lengths(scenario, graph, self.technology)
-        self.buffers = buffers_of(scenario, graph, self.technology)
+        self.cable = cable_of(scenario, graph, self.technology)
+        """The technology of the cables that have another one; None if there are none."""
+        self.usual = np.isnan(graph.attributes.get(CABLE, np.full(graph.links, np.nan)))
+        """Per link: whether it is of the network's own technology."""
+        self.buffers = buffers_of(scenario, graph, self.technology, self.cable)
         """Per link: characters of its input buffer."""
         usual_lanes = self.technology.lanes
         self.technology = with_most_lanes(scenario, graph, self.technology)
         self.link_lanes = lanes_of(graph, usual_lanes, self.technology.lanes)
         """Per link: its lanes; None if all have as many."""
-        self.clocks: Clocks = clocks_of(scenario, graph, self.technology)
+        self.clocks: Clocks = with_cables(clocks_of(scenario, graph, self.technology), graph, self.cable)
         """The technology at the clock of each switch, and of each link."""
         self._given = graph
         """The graph without the rates that follow from clocks."""
@@ -213,6 +233,7 @@ class LinkNetwork:
         if _PARTS * step_ps <= shortest_ps:
             rounded = [replace(one, step_ps=step_ps) for one in self.clocks.technologies]
             self.technology, self.clocks = rounded[0], replace(self.clocks, technologies=rounded)
+            self.cable = self.cable and rounded[-1]
             self._known = Newest[bytes | None, _Timed](_KEPT)
 
     def roundings(self) -> list[str]:
@@ -226,6 +247,11 @@ class LinkNetwork:
             f"times of characters and cables are whole multiples of {format_time_ps(step_ps)}, as the "
             f"longest cable is very long beside a character: characters change by up to {100 * most:.2g} %"
         ]
+
+    @property
+    def is_matched(self) -> bool:
+        """Whether characters take their share of flow control by the load of the opposite direction."""
+        return any(one.flow_control == "matched" for one in self.clocks.technologies)
 
     @property
     def sends_when_asked(self) -> bool:
@@ -244,7 +270,7 @@ class LinkNetwork:
             return None
         from .codes import codes_of
 
-        return codes_of(scenario, self.graph, self.technology, self.interfaces)
+        return codes_of(scenario, self.graph, self.technology, self.interfaces, self.usual)
 
     def down_with(self, links: list[int]) -> list[int]:
         """Return the links that are down when these fail: no others."""
@@ -283,26 +309,42 @@ class LinkNetwork:
             external = self.interfaces.external(self.graph)
             into = (np.asarray(self.graph.link_target) < switches) & ~external
             out = (np.asarray(self.graph.link_source) < switches) & ~external
-            more = into * (times["receiver"] - tech.receiver_latency_ps) + out * times["transmitter"]
+            more = into * times["receiver"] + out * times["transmitter"]
             times["arrival"] = times["arrival"] + more
         times |= self.interfaces.wired(self.graph, tech, times)
         times |= self.interfaces.spaced(self.graph, tech, times)
         times["arrival"] = times["arrival"] + self.interfaces.added_ps(self.graph, tech, "character")
         kept = {name: times[name] for name in ("character", "end", "arrival", "credit", "flow_control")}
-        if rules := tech.lane_rules.frame_chars and tech.lane_rules:
-            column = rules.physical * times["character"]
-            kept["frame_start"] = rules.frame_start_chars * column
-            kept["frame_end"] = rules.frame_end_chars * column
-            kept |= {"column": column} if rules.physical > 1 else {}
-        return kept
+        if tech.lane_rules.frame_chars:
+            kept |= {name: times[name] for name in ("frame_start", "frame_end")}
+            kept |= {"column": times["column"]} if tech.lane_rules.physical > 1 else {}
+        return kept | ({} if self.cable is None else {"padding": times["padding"]})
+
+    def kinds(self) -> list[tuple[Technology, NDArray[np.bool_]]]:
+        """Return the technologies of links, each with whether a link is of it."""
+        others = [] if self.cable is None else [(self.cable, ~self.usual)]
+        return [(self.technology, self.usual), *others]
+
+    def packets_ps(self, mean_bytes: float) -> NDArray[np.float64]:
+        """Return, per link, the mean time of packets of this mean payload on cables of another technology,
+        beside a full opposite direction; NaN for other links.
+        """
+        if (cable := self.cable) is None:
+            return np.full(self.graph.links, np.nan)
+        chars = unpadded(cable, mean_bytes)
+        times = per_link(self.graph, lambda rate, _, __: {"packet": cable.mean_packet_ps(chars, rate)})
+        return np.where(self.usual, np.nan, times["packet"].astype(np.float64))
 
     def _check_credit(self, scenario: Scenario) -> None:
-        def checked(rate: Rate | None, length: float | None, _: int) -> dict[str, int]:
-            self.technology.check_credit(rate, length)
+        def checked(rate: Rate | None, length: float | None, most: int) -> dict[str, int]:
+            one = self.technology
+            if most and self.cable is not None:
+                one = replace(self.cable, input_buffer_chars=most)
+            one.check_credit(rate, length)
             return {"nothing": 0}
 
         try:
-            per_link(self.graph, checked)
+            per_link(self.graph, checked, np.where(self.usual, 0, self.buffers))
         except TechnologyError as error:
             raise scenario.located(error, "technology") from error
 
@@ -323,6 +365,11 @@ class LinkNetwork:
         if (found := self._known_columns.get(tick_ps)) is not None:
             return found
         fixed = _links(self.graph, self.technology, self.buffers) | self._switches(tick_ps)
+        if self.cable is not None:
+            other, lanes = ~self.usual, self.technology.lanes
+            for name, size in (("output_buffer", "output_buffer_chars"), ("quantum", "credit_quantum_chars")):
+                fixed[f"link_{name}"][other] = getattr(self.cable, size)
+            fixed["link_lanes"] = u32(np.where(other, 1, lanes))
         return self._known_columns.keep(tick_ps, fixed)
 
     def _switches(self, tick: Ps) -> Arrays:
@@ -368,14 +415,19 @@ def _times_of(
 ) -> dict[str, Ps]:
     """Return the durations of a link whose opposite direction has this load."""
     tech = tech if tenths is None else tech.beside(Fraction(tenths, 10))
+    rules, character_ps = tech.lane_rules, tech.character_ps(rate)
     return {
-        "character": tech.character_ps(rate),
+        "character": character_ps,
         "end": tech.end_ps(rate),
         "arrival": tech.arrival_ps(rate, length_m),
         "credit": tech.credit_ps(rate, length_m),
         "flow_control": tech.flow_control_ps(rate),
-        "receiver": tech.receiver_ps(rate),
+        "receiver": tech.receiver_ps(rate) - tech.receiver_latency_ps,
         "transmitter": tech.transmitter_ps(rate),
+        "padding": tech.padding_ps(rate),
+        "frame_start": rules.frame_start_chars * rules.physical * character_ps,
+        "frame_end": rules.frame_end_chars * rules.physical * character_ps,
+        "column": rules.physical * character_ps,
     }
 
 
@@ -388,7 +440,8 @@ def _durations_ps(technologies: Sequence[Technology], times: Times, least: int) 
         return whole([duration(one) for one in technologies])
 
     tech = technologies[0]
-    characters = np.concatenate([times[name] for name in ("character", "end", "flow_control")])
+    of_wires = [times[name] for name in ("character", "end", "flow_control", "padding") if name in times]
+    characters = np.concatenate(of_wires)
     if tech.in_flits:
         slower = slower_ps(times, least, tech.lane_rules.physical)
         return {

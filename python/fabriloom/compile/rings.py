@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import routing
 from ..codes import TRANSACTION, number
@@ -40,6 +41,8 @@ class RingNetwork:
     """A network of rings with its technology, with the methods of LinkNetwork; errors point into the file."""
 
     sends_when_asked = False
+    is_matched = False
+    cable: None = None
 
     def __init__(self, scenario: Scenario, graph: Graph) -> None:
         self.graph = graph
@@ -61,6 +64,14 @@ class RingNetwork:
         if self._routes is None:
             self._routes = RingRoutes(scenario, self)
         return self._routes
+
+    def kinds(self) -> list[tuple[RingTechnology, NDArray[np.bool_]]]:
+        """Return the technologies of links, each with whether a link is of it: one."""
+        return [(self.technology, np.ones(self.graph.links, bool))]
+
+    def packets_ps(self, mean_bytes: float) -> NDArray[np.float64]:
+        """Return NaN for each link: none is of another technology."""
+        return np.full(self.graph.links, np.nan)
 
     @cached_property
     def times_ps(self) -> Times:

@@ -6,6 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import traffic
 from ..scenario import Scenario
@@ -44,11 +45,18 @@ class Packets:
                 via=routes.via,
                 ports=parallel(routes, scenario.port_choice),
                 distributions=routes.distributions,
+                others_ps=self._others_ps,
             )
             """The columns of the engine, with waits in ps, and with names and requirements of flows."""
         except TrafficError as error:
             raise scenario.located(error, "traffic") from error
         self._waits_ps = self.given.get("list_wait_ps", np.empty(0, np.int64))
+
+    def _others_ps(self, mean_bytes: float) -> NDArray[np.float64]:
+        """Return the mean time of packets on the first link of each terminal of another technology."""
+        graph, network = self.routes.graph, self.routes.network
+        first = np.arange(graph.ports) if graph.several is None else graph.several.starts[:-1]
+        return network.packets_ps(mean_bytes)[graph.terminal_out_links[first]]
 
     @cached_property
     def durations(self) -> list[Durations]:

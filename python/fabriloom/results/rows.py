@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..topology.graph import Graph, Plane
+from ..topology.raw import CABLE
 from . import faults, tables
 from .tables import per
 
@@ -129,13 +130,17 @@ class LinkRows(Rows):
 
 
 class LaneRows(Rows):
-    """Lanes of the links out of switches, where they do more than take turns."""
+    """Lanes of the links out of switches, where they do more than take turns; none of cables of another
+    technology, which have one.
+    """
 
     @cached_property
     def shown(self) -> Ints:
         """Their numbers."""
         lanes = np.arange(len(self.raw("lane_busy_ticks")))
-        return lanes[self.graph.link_source[lanes // self.lanes] < self.graph.switches]
+        usual = np.isnan(self.graph.attributes.get(CABLE, np.full(self.graph.links, np.nan)))
+        shown = usual & (np.asarray(self.graph.link_source) < self.graph.switches)
+        return lanes[shown[lanes // self.lanes]]
 
     @property
     def lanes(self) -> int:

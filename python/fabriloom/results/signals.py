@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ..codes import FIRST_BROADCAST, number
 from ..process.libraries import pl
 from ..topology.graph import Graph
+from ..topology.raw import CABLE
 from . import statistics, tables
 from .figures import figures, in_percent
 
@@ -75,9 +76,10 @@ def codes(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> list[Taken
     ports, found = graph.port_names, []
     taken = tables.column(native, "code_taken")
     planes = np.zeros(len(ports)) if graph.several is None else graph.several.plane
+    carry = np.isnan(graph.attributes.get(CABLE, np.full(graph.links, np.nan)))[graph.terminal_in_links]
     for source in _sources(native, graph):
         for port, name in enumerate(ports):
-            if port in source.rows or planes[port] != planes[next(iter(source.rows))]:
+            if not carry[port] or port in source.rows or planes[port] != planes[next(iter(source.rows))]:
                 continue
             rows = [row * len(ports) + port for row in source.rows.values()]
             count, latency_ns = int(taken[rows].sum()), _latency(native, rows, tick_ns)

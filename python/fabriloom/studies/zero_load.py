@@ -74,7 +74,7 @@ def of_pairs_ps(
 
 def alone(compiled: Compiled) -> Compiled:
     """Return the network as a packet finds it while none comes the other way."""
-    if compiled.technology.flow_control != "matched":
+    if not compiled.is_matched:
         return compiled
     return compiled.beside(np.zeros(compiled.graph.links, np.int64))
 

@@ -163,6 +163,8 @@ class Technology:
     """When it holds no more than this, the sender goes on."""
     drop_when_full: bool = False
     """Whether a packet is dropped for which a buffer has no room."""
+    padding_bits: int = 0
+    """Bits of each byte that is missing in the last character of a packet and is not sent; 0: it is sent."""
     reverse_load: Fraction = Fraction(1)
     """Load of the opposite direction of a cable, 0 to 1: the factor on the flow-control share of a character.
     It is 1 for loads and bounds; for runs with matched flow control it is measured."""
@@ -277,9 +279,8 @@ class Technology:
         if self._bits_ps(Fraction(bits), rate_bits_per_s) < LEAST_CHARACTER_PS:
             most = units.format_rate_bits_per_s(bits * _PS_PER_S // LEAST_CHARACTER_PS)
             message = f"at this rate {bits} bits last less than {LEAST_CHARACTER_PS} ps"
-            hint = f'write at most "{most}"' + (
-                ", or take a technology of longer flits" if self.in_flits else ""
-            )
+            longer = ", or take a technology of longer flits" if self.in_flits else ""
+            hint = f'write at most "{most}"{longer}'
             if self.in_flits and rate_bits_per_s is None:
                 hint = f'write at least "{LEAST_CHARACTER_PS} ps"'
             raise TechnologyError(message, "cycle" if self.in_flits else "link_rate", hint)
@@ -293,6 +294,11 @@ class Technology:
     def end_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of the end of packet on the wire in ps, with its flow-control share."""
         return self._rounded_ps(self.end_bits, rate_bits_per_s)
+
+    def padding_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
+        """Return by how much each byte missing in the last character makes a packet shorter, in ps."""
+        own = self.share_bits * bool(self.padding_bits)
+        return self._exact_ps(self.padding_bits + own / self.character_bytes, rate_bits_per_s)
 
     def flow_control_ps(self, rate_bits_per_s: Rate | None = None) -> Ps:
         """Return the time of a flow-control character on the wire in ps; 0 if there are none."""
@@ -308,12 +314,8 @@ class Technology:
             return
         shortest = self._bits_ps(Fraction(min(self.data_bits, self.end_bits)), rate_bits_per_s)
         under_way = (self.credit_limit_chars - self.credit_quantum_chars + 1) * shortest
-        there_and_back = self.arrival_ps(rate_bits_per_s, length_m) + self.credit_ps(
-            rate_bits_per_s, length_m
-        )
-        if under_way < there_and_back + self.receiver_ps(rate_bits_per_s) + self.transmitter_ps(
-            rate_bits_per_s
-        ):
+        loop = self.arrival_ps(rate_bits_per_s, length_m) + self.credit_ps(rate_bits_per_s, length_m)
+        if under_way < loop + self.receiver_ps(rate_bits_per_s) + self.transmitter_ps(rate_bits_per_s):
             message = "on a cable of this length credit ends at credit_limit, "
             message += f"{self.credit_limit_chars} characters under way"
             hint = f'a larger buffer is of no use then: write input_buffer = "{self.credit_limit_chars} B"'
@@ -438,9 +440,7 @@ class Technology:
         """Return the payload characters of a packet of ``length_bytes`` before its end."""
         filled = max(length_bytes + self.overhead_bytes, self.least_bytes)
         characters = -(-filled // self.character_bytes)
-        if self.end_carries_data:
-            return max(0, characters - 1)
-        return characters
+        return max(0, characters - self.end_carries_data)
 
     @property
     def legal_payloads_bytes(self) -> tuple[int, ...]:

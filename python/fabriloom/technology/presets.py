@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from importlib import resources
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fabriloom import units
 from fabriloom.technology import clocks
 from fabriloom.technology.errors import TechnologyError
-from fabriloom.technology.lanes import LaneRules
+from fabriloom.technology.lanes import TURNS, LaneRules
 from fabriloom.technology.model import Ps, Technology, exact_ps
 
 if TYPE_CHECKING:
@@ -359,6 +359,49 @@ def _broadcasts(values: dict[str, Any], cycle_ps: Ps) -> dict[str, Any]:
         "code_forward_ps": (values["broadcast_cycles"] or 0) * cycle_ps,
         "interrupt_hold_ps": (values["broadcast_hold_cycles"] or 0) * cycle_ps,
     }
+
+
+def in_words(preset: str, network: Technology) -> Technology:
+    """Return links of characters in a network whose flits are words of several of them: switches pass words.
+
+    Rate, bits, credit, buffers and delays of the link are those of the preset, in whole words; what is of
+    switches is that of the network, as are the stages of their pipelines, which hold a word each.
+    """
+    own, word = technology(preset), network.character_bytes
+    stages = network.forward_latency_ps // (network.grain_ps * network.lane_rules.physical)
+    return replace(
+        network,
+        preset=preset,
+        link_rate_bits_per_s=own.link_rate_bits_per_s,
+        data_bits=word * own.data_bits,
+        end_bits=(word - 1) * own.data_bits + own.end_bits,
+        padding_bits=own.data_bits,
+        flow_control_bits=own.flow_control_bits,
+        flow_control=own.flow_control,
+        credit_quantum_chars=own.credit_quantum_chars // word,
+        credit_limit_chars=(own.credit_limit_chars or 0) // word or None,
+        input_buffer_chars=own.input_buffer_chars // word,
+        output_buffer_chars=own.output_buffer_chars // word + int(stages),
+        receiver_latency_ps=own.receiver_latency_ps,
+        receive_bits=None,
+        receive_ps=0,
+        turn_around_ps=own.turn_around_ps,
+        cable_length_m=own.cable_length_m,
+        cable_delay_ps_per_m=own.cable_delay_ps_per_m,
+        disconnect_ps=own.disconnect_ps,
+        restart_ps=own.restart_ps,
+        start_rate_bits_per_s=own.start_rate_bits_per_s,
+        fault_stops=own.fault_stops,
+        lanes=1,
+        lane_sharing="flit",
+        lane_arbiter="round-robin",
+        lane_rules=TURNS,
+    )
+
+
+def unpadded(tech: Technology, length_bytes: float) -> float:
+    """Return the characters before the end of packets whose last one is as long as its bytes, on average."""
+    return max(length_bytes + tech.overhead_bytes, tech.least_bytes) / tech.character_bytes - 1
 
 
 def _lane_rules(values: dict[str, Any], cycle_ps: Ps) -> LaneRules:

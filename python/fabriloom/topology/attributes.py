@@ -17,6 +17,8 @@ from . import foreign
 from .graph import MAX_LINKS
 from .port_addresses import LAST_NUMBER, PORTS, Number, keep_extremes
 from .raw import (
+    CABLE,
+    CABLES,
     LARGEST_RATE_BITS_PER_S,
     LONGEST_CYCLE_PS,
     LONGEST_DELAY_PS,
@@ -44,6 +46,7 @@ OF_LINKS = (
     "length",
     "rate_bits_per_s",
     "length_m",
+    CABLE,
     "delay",
     "delay_ps",
     *SIZES,
@@ -128,6 +131,7 @@ def add_links(raw: RawGraph, source: str, target: str, values: Values, where: st
         "length_m": _length(raw, values, where),
         "delay_ps": _delay(raw, values, where),
         **_sizes(raw, values, where),
+        CABLE: _cable(raw, values, where),
         **{key: _named(raw, values, key, where) for key in PORTS},
     }
     link = RawLink(
@@ -301,6 +305,15 @@ def _cycle(raw: RawGraph, values: Values, where: str) -> float | None:
         most = units.format_time_ps(LONGEST_CYCLE_PS)
         raw.fail(f"{key} is {_shown(_given(values, key))}; a cycle is from 1 ps to {most} long", where, key)
     return cycle_ps
+
+
+def _cable(raw: RawGraph, values: Values, where: str) -> int | None:
+    """Return the place of the preset that a cable has instead of the network's."""
+    name = _text(raw, values, CABLE, where)
+    if name is None or name in CABLES:
+        return None if name is None else CABLES.index(name)
+    offer = f"a cable of another technology has {' or '.join(CABLES)}, at any rate"
+    raw.fail(f"{CABLE} is {_shown(name)}; {offer}", where, CABLE)
 
 
 def _sizes(raw: RawGraph, values: Values, where: str) -> dict[str, float | None]:

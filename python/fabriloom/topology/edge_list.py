@@ -10,6 +10,7 @@ others are optional:
 ``rate``             such as "100 Mbit/s", or whole bits per second in a column ``rate_bits_per_s``
 ``length``           such as "2 m", or metres in a column ``length_m``
 ``delay``            such as "10 ns", instead of a length; or picoseconds in a column ``delay_ps``
+``technology``       of a cable between a terminal and a switch of SpaceFibre: spacewire-200
 ``buffer``           input buffer at the end of a link, "64 B" or whole flits; in lines of kind switch of all
                      its inputs
 ``lanes``            of a link; in lines of kind switch of all its inputs
@@ -39,7 +40,7 @@ from .. import reading
 from ..reading import ReadError
 from . import attributes, doubtful, foreign
 from .graph import Graph
-from .raw import ATTRIBUTES, CYCLE, RawGraph, read_family, turned
+from .raw import ATTRIBUTES, CABLE, CYCLE, RawGraph, read_family, turned
 from .written import address_of, cables_of, family_line, numbers_of, of_vertex
 
 OF_LINKS = tuple(name for name in attributes.OF_LINKS if name not in ("index", "address"))
@@ -47,7 +48,7 @@ COLUMNS = ("kind", "source", "target", *OF_LINKS, "x", "y", *attributes.CLOCK, "
 WRITTEN = (
     *("kind", "source", "target", "name", "reverse_name", "cable"),
     *ATTRIBUTES,
-    *("x", "y", CYCLE, "address"),
+    *(CABLE, "x", "y", CYCLE, "address"),
 )
 KINDS = ("cable", "link", "switch", "terminal")
 _NUMBERS = ("rate", "length", "delay", "buffer", *ATTRIBUTES, "x", "y", *attributes.CLOCK)
@@ -236,4 +237,4 @@ def _used(graph: Graph, column: str) -> bool:
         return graph.positions is not None
     if column == "address":
         return bool(graph.layout.get("addresses") or graph.layout.get("link_addresses"))
-    return column not in (*ATTRIBUTES, CYCLE) or column in graph.attributes
+    return column not in (*ATTRIBUTES, CABLE, CYCLE) or column in graph.attributes

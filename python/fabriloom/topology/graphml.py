@@ -15,7 +15,7 @@ from xml.parsers import expat
 from ..reading.texts import refused_in
 from . import attributes
 from .graph import Graph, GraphError
-from .raw import ATTRIBUTES, RawGraph, read_family
+from .raw import ATTRIBUTES, CABLE, RawGraph, read_family
 from .written import address_of, cables_of, family_line, numbers_of, of_vertex
 
 XML = {"node": ("id",), "edge": ("id", "source", "target", "directed", "sourceport", "targetport")}
@@ -182,6 +182,7 @@ def write(graph: Graph) -> str:
         ("edge", "cable", "int"),
         ("edge", "edge_address", "int"),
         *(("edge", key, "double") for key in ATTRIBUTES),
+        *(("edge", key, "string") for key in (CABLE,) if key in graph.attributes),
     ):
         name = key.removeprefix("edge_")
         lines.append(f'  <key id="{key}" for="{owner}" attr.name="{name}" attr.type="{kind}"/>')

@@ -20,6 +20,9 @@ from .several import with_ports
 PORTS = ("source_port", "target_port")
 ATTRIBUTES = ("rate_bits_per_s", "length_m", "delay_ps", "buffer_chars", "buffer_bytes", "lanes", *PORTS)
 """Numbers that a file may give per link."""
+CABLE = "technology"
+"""The preset of a cable of another technology than the network's: its place in ``CABLES``."""
+CABLES = ("spacewire-200",)
 CYCLE = "cycle_ps"
 """A number that a file gives per switch or terminal; links have that of the vertex that they leave."""
 
@@ -412,7 +415,7 @@ class RawGraph:
 
     def _attributes(self) -> dict[str, np.ndarray]:
         found: dict[str, np.ndarray] = {}
-        for key in (*ATTRIBUTES, CYCLE):
+        for key in (*ATTRIBUTES, CABLE, CYCLE):
             values = np.array([link.numbers.get(key, np.nan) for link in self.links], np.float64)
             if not np.isnan(values).all():
                 found[key] = values

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+from typing import Any
 
 import numpy as np
 
 from .graph import Graph
-from .raw import ATTRIBUTES, CYCLE, PORTS
+from .raw import ATTRIBUTES, CABLE, CABLES, CYCLE, PORTS
 
 
 def family_line(graph: Graph) -> str | None:
@@ -18,12 +19,13 @@ def family_line(graph: Graph) -> str | None:
     return json.dumps({"family": graph.family, "parameters": graph.layout["parameters"]})
 
 
-def numbers_of(graph: Graph, link: int) -> dict[str, float]:
-    """Return the numbers that the file gave for a link."""
+def numbers_of(graph: Graph, link: int) -> dict[str, Any]:
+    """Return the numbers that the file gave for a link, and the preset of its cable."""
     found = {key: float(graph.attributes[key][link]) for key in ATTRIBUTES if key in graph.attributes}
+    other = float(graph.attributes[CABLE][link]) if CABLE in graph.attributes else math.nan
     return {
         key: int(value) if key in PORTS else value for key, value in found.items() if not math.isnan(value)
-    }
+    } | ({} if math.isnan(other) else {CABLE: CABLES[int(other)]})
 
 
 def address_of(graph: Graph, link: int) -> dict[str, int]:

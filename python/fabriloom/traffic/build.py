@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ def build(
     via: bool = False,
     ports: kinds.Ints | None = None,
     distributions: Sequence[Spread] = (),
+    others_ps: Callable[[float], np.ndarray] | None = None,
 ) -> kinds.Columns:
     """Return all ``source_*``, ``target_*``, ``weight_*``, ``length_*``, ``list_*`` and ``flow_*`` columns.
 
@@ -47,6 +48,8 @@ def build(
         via: whether packets carry a header to an intermediate switch, which counts for the load.
         ports: per terminal, the number of ports that share its load; default: one each.
         distributions: targets that stand for several terminals.
+        others_ps: returns, per terminal, the mean time of packets of a mean payload on its link of another
+            technology, in ps; NaN for the usual one.
 
     Raises:
         TrafficError: a setting is wrong; the error names it.
@@ -74,7 +77,8 @@ def build(
         named = {**pattern, "senders": settings.get("senders", "all")}
         aim, share = _aim(network, terminals, named, sending, seed)
         columns |= aim
-        packet, grain_ps = packet_grains(network, technology, parts, via), float(technology.grain_ps)
+        others = None if others_ps is None else others_ps(mean_bytes)
+        packet, grain_ps = packet_grains(network, technology, parts, via, others), float(technology.grain_ps)
         packet = packet if ports is None else packet / ports
         load = _offered(settings, share, packet, grain_ps, mean_bytes)
         settings = {**settings, "arrivals": burst_of(settings["arrivals"], mean_bytes, grain_ps)}

@@ -36,13 +36,20 @@ Parts = list[tuple[float, float]]
 """Payloads of packets in characters, and which part of all packets has each."""
 
 
-def packet_grains(network: kinds.Network, technology: kinds.Links, parts: Parts, via: bool) -> Floats:
-    """Return the mean time of a packet with header and end on each terminal's link, in grains."""
+def packet_grains(
+    network: kinds.Network, technology: kinds.Links, parts: Parts, via: bool, others_ps: Floats | None = None
+) -> Floats:
+    """Return the mean time of a packet with header and end on each terminal's link, in grains.
+
+    ``others_ps``: per terminal, that on its link of another technology, in ps; NaN for the usual one.
+    """
 
     def mean_ps(rate: int | Fraction | None) -> float:
         return sum(share * technology.mean_packet_ps(chars, rate, via) for chars, share in parts)
 
-    return kinds.per_rate(network, mean_ps) / float(technology.grain_ps)
+    usual_ps = kinds.per_rate(network, mean_ps)
+    found_ps = usual_ps if others_ps is None else np.where(np.isnan(others_ps), usual_ps, others_ps)
+    return found_ps / float(technology.grain_ps)
 
 
 def character_grains(network: kinds.Network, technology: kinds.Links) -> Floats:

@@ -214,6 +214,11 @@ with_programs! {
         link_frame_end_ticks: u32,
         /// Per link (or empty): ticks of a column, a word on each of its physical lanes; frames end with whole ones.
         link_column_ticks: u32,
+        /// Per link (or empty): by how many ticks each byte that is missing in the last character makes the end of packet
+        /// shorter, and earlier at its target; 0: the character is filled up. Only with frames and `end_carries_data`.
+        link_padding_ticks: u32,
+        /// Per link (or empty: all): the lanes on which a terminal may start a packet, from lane 0. Only with frames.
+        link_lanes: u32,
         /// Per link: ticks from the start of a character on the wire until it can be used at the target.
         link_arrival_ticks: u32,
         /// Per link: ticks from a place becoming free at the target until the sender can use its credit.
@@ -315,7 +320,8 @@ with_programs! {
         table_number: u32,
         /// Tables that replace `route`, one after the other, each with as many rows.
         table_route: u32,
-        /// Per link (or empty: there are no codes): ticks that a time-code or an interrupt occupies the wire.
+        /// Per link (or empty: there are no codes): ticks that a time-code or an interrupt occupies the wire; 0, only with
+        /// frames: none go there.
         link_code_ticks: u32,
         /// Per link (or empty): ticks from its start on the wire until its arrival at the target.
         link_code_arrival_ticks: u32,

@@ -1,6 +1,7 @@
 //! The ends of paths: ports of terminals, and distributions, which stand for several ports.
 
 use super::{Fabric, arrival};
+use crate::kernel::Time;
 
 /// Returns the traffic class, below `classes`, of a packet, from the bits of its sender and of its target.
 #[inline]
@@ -20,6 +21,15 @@ impl Fabric {
         let bytes = bytes.saturating_add(self.overhead_bytes).max(self.least_bytes);
         let characters = if self.character_bytes < 2 { bytes } else { bytes.div_ceil(self.character_bytes) };
         characters.saturating_sub(u32::from(self.end_carries_data))
+    }
+
+    /// Returns by how many ticks the end of a packet with this payload is shorter on a link than a whole character.
+    #[inline]
+    pub fn padding_ticks(&self, link: u32, bytes: u32) -> Time {
+        let Some(&ticks) = self.link_padding_ticks.get(link as usize) else { return 0 };
+        let (filled, whole) = (bytes.saturating_add(self.overhead_bytes), self.character_bytes.max(1));
+        let filled = filled.max(self.least_bytes);
+        Time::from(ticks) * Time::from(filled.next_multiple_of(whole) - filled)
     }
 
     /// Whether programs drive the terminals.

@@ -19,6 +19,12 @@ impl Fabric {
         link * self.lanes..(link + 1) * self.lanes
     }
 
+    /// Returns the lanes of a link on which a terminal may start a packet.
+    pub fn sending_lanes(&self, link: u32) -> std::ops::Range<u32> {
+        let lanes = self.link_lanes.get(link as usize).copied().unwrap_or(self.lanes);
+        link * self.lanes..link * self.lanes + lanes
+    }
+
     /// Returns the number of groups.
     pub fn groups(&self) -> usize {
         self.group_switch.len()

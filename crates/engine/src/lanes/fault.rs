@@ -205,7 +205,7 @@ impl Network {
         let at = &mut self.lanes[lane as usize];
         let outgoing = std::mem::replace(&mut at.outgoing, Row::new());
         at.ready.clear();
-        if self.links[link as usize].dispatched != NONE {
+        if self.links[link as usize].dispatched != NONE && self.fabric.sending_lanes(link).contains(&lane) {
             at.ready.push(0);
         }
         at.places = Places::new(self.fabric.link_output_buffer[link as usize]);

@@ -24,7 +24,7 @@ pub(super) struct Link {
     /// Since when it is inside packets without a pause, and the time for characters before that.
     within_from: Time,
     busy_before: u64,
-    /// By how much it was busy for longer than if its characters had always taken as long as now.
+    /// By how much it was busy for longer than if its characters and ends had always taken as long as now.
     busy_besides: i64,
     /// A packet of a terminal that has not started, or [`NONE`].
     pub dispatched: u32,
@@ -87,6 +87,11 @@ impl Link {
             counts.stalled_ticks += (within - (busy_ticks - self.busy_before) as Time).max(0) as u64;
         }
         counts
+    }
+
+    /// Counts an end of packet that occupies it for less than others do.
+    pub fn ends_earlier(&mut self, ticks: Time) {
+        self.busy_besides -= ticks;
     }
 
     /// Notes that a packet begins.

@@ -21,6 +21,7 @@
 //! |---|---|---|
 //! | `S(m)`: supply, wire, credit | [`parts`]: `start_of`; [`wire`]: `start`, `send`; [`middle`]: `start_middle`, `start_ahead`, `leave_at_once`, `pass`; [`ahead`]: `start_alone` | `wire.rs`: `start_on_wire`, `start_data`, `is_ready`, `send` |
 //! | `A(m)` | [`input`]: `receive` | `wire.rs`: `arrive` |
+//! | ends of packet that are not filled up, lanes of terminals | [`wire`]: `padding_ticks`, `dispatch` | `wire.rs`: `padding`, `is_ready` |
 //! | `F(m)`, credit in quanta | [`agenda`]: `give_back`, `give_back_run`; [`buffers`]: `Credit` | `wire.rs`: `take_from_input`, `credit` |
 //! | `R(n)`: arrival, crossbar, place | [`parts`]: `cross_of`; [`input`]: `cross`, `cross_only`, `cross_one`; [`middle`]: `cross_middle`, `cross_ahead`, `pass`; [`ahead`]: `cross_alone`; [`buffers`]: `Places` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
 //! | which lane: on the wire, in the crossbar | `fabric::words`: `in_turn`; [`input`]: `nominate`, `cross_only`, `choose_nominated`, `take_nominated` | `switch.rs`: `in_turn`, `nominate`, `take` |

@@ -44,7 +44,7 @@ impl Network {
         let needed = self.characters(packet);
         let at = &mut self.links[link as usize];
         (at.dispatched, at.needed) = (packet, needed);
-        for lane in self.fabric.lanes_of(link) {
+        for lane in self.fabric.sending_lanes(link) {
             self.lanes[lane as usize].ready.push(0);
             self.may_start(lane);
         }
@@ -211,7 +211,8 @@ impl Network {
         if is_end {
             at.outgoing.pop();
         }
-        let occupied = self.occupy(link, lane, is_first, is_end, time);
+        let earlier = if is_end { self.padding_ticks(link, packet.packet) } else { 0 };
+        let occupied = self.occupy(link, lane, is_first, is_end.then_some(earlier), time);
         let &Link { character, arrival, quantum, from_terminal, to_terminal, .. } =
             &self.links[link as usize];
         if !from_terminal {
@@ -224,7 +225,7 @@ impl Network {
             self.send_to_terminal(lane, &packet, time + arrival, occupied - character);
         } else {
             self.lanes[lane as usize].credit.spend(needed, quantum);
-            self.receive(lane, &packet, time + arrival);
+            self.receive(lane, &packet, time + arrival - earlier);
         }
         if is_end && self.hops.limit > 0 {
             let hop = self.hop(link, &packet, time + occupied);
@@ -258,19 +259,29 @@ impl Network {
         self.may_cross_if_held(holder);
     }
 
-    /// Occupies and counts a wire for a character; returns for how long.
+    /// Returns by how many ticks the end of a packet is shorter on a link than a whole character.
     #[inline(always)]
-    fn occupy(&mut self, link: u32, lane: u32, is_first: bool, is_end: bool, time: Time) -> Time {
+    fn padding_ticks(&self, link: u32, packet: u32) -> Time {
+        if self.fabric.link_padding_ticks.is_empty() {
+            return 0;
+        }
+        self.fabric.padding_ticks(link, self.packets[packet].length)
+    }
+
+    /// Occupies and counts a wire for a character; returns for how long. `end`: by how much it is shorter, if it is an end.
+    #[inline(always)]
+    fn occupy(&mut self, link: u32, lane: u32, is_first: bool, end: Option<Time>, time: Time) -> Time {
         self.characters += 1;
         let shared = &mut self.links[link as usize];
         if is_first {
             shared.enters_packet(time);
         }
-        let occupied = if is_end { shared.end } else { shared.character };
-        shared.counts.packets += u64::from(is_end);
+        let occupied = end.map_or(shared.character, |earlier| shared.end - earlier);
+        shared.counts.packets += u64::from(end.is_some());
         shared.counts.characters += 1;
         (shared.free_at, shared.last) = (time + occupied, lane);
-        if is_end {
+        if let Some(earlier) = end {
+            shared.ends_earlier(earlier);
             shared.leaves_packet(shared.amid - 1);
         }
         self.agenda.rest_until(time + occupied);

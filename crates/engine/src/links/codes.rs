@@ -69,7 +69,7 @@ pub struct Codes {
     under_way: [[u32; CODE_NUMBERS as usize]; 2],
     /// The sums of these.
     all: [u32; 2],
-    /// Per switch: the links out of it.
+    /// Per switch: the links out of it that carry codes.
     outputs: Vec<Vec<u32>>,
     /// Per switch: how its clock is aligned to the next code; empty without jitter.
     clocks: Vec<Stream>,
@@ -85,7 +85,8 @@ impl Codes {
             let next = |first: u64, left: u64| if left > 0 { first as Time } else { Time::MAX };
             let mut outputs = vec![Vec::new(); fabric.switches as usize];
             for (link, &from) in (0..).zip(&fabric.link_source) {
-                if let Some(links) = outputs.get_mut(from as usize) {
+                let carries = fabric.link_code_ticks[link as usize] > 0;
+                if let Some(links) = outputs.get_mut(from as usize).filter(|_| carries) {
                     links.push(link);
                 }
             }

@@ -30,7 +30,7 @@ from ...technology import host
 from ...traffic import given_lengths
 from ..port_loads import Reals, are_alike, spread_evenly
 from ..zero_load import alone, longest_bytes, of_lists, of_pairs_ps
-from .loads import Limits, before_faster, cables, flow_control
+from .loads import Limits, before_faster, cables, flow_control, packet_of
 from .loads import rates as rates_of
 
 _PACKETS, _CHARS = (24, 2400), 100_000
@@ -113,9 +113,10 @@ def held(compiled: Compiled) -> Held:
     """Return what round trips of programs allow. Packets are sent between all pairs, so ask once."""
     routes, unknown = compiled.routes, np.zeros(0)
     assert isinstance(routes, LinkRoutes)
-    drawn, clocks = len(compiled.arrays["via_switch"]) > 0, routes.network.clocks.technologies
+    drawn, network = len(compiled.arrays["via_switch"]) > 0, routes.network
     alike = compiled.graph.several is None or are_alike(routes, compiled.scenario.port_choice)
-    if isinstance(compiled.sources, Packets) or drawn or len(clocks) != 1 or not alike:
+    others = network.clocks.several or network.cable is not None
+    if isinstance(compiled.sources, Packets) or drawn or others or not alike:
         return Held(unknown, unknown)
     longest = compiled.technology.payload_chars(int(compiled.arrays["message_packet_bytes"]))
     latency_ps = partial(of_pairs_ps, alone(compiled), apart_ticks(compiled, longest))
@@ -139,9 +140,7 @@ def _takes(compiled: Compiled, sources: Messages, latency_ps: Latencies) -> Real
     ways_ps = latency_ps(other, one, protocol["announcement_bytes"]) + latency_ps(one, other, first)
     # Nothing comes the other way meanwhile.
     assert isinstance(compiled.routes, LinkRoutes)
-    alone_part = (
-        1 - flow_control(compiled.routes, np.zeros(compiled.graph.links), compiled.mean_packet_chars)[0]
-    )
+    alone_part = 1 - flow_control(compiled.routes, np.zeros(compiled.graph.links), packet_of(compiled))[0][0]
     ways_ps = ways_ps - alone_part * sources.wire_ps(compiled.arrays, np.array([first]))
     taken_ps = ways_ps[pair] + alone_part * wire_ps[asks]
     if not protocol["by_size"]:
@@ -200,9 +199,9 @@ def limits(compiled: Compiled, most: float, held: Held) -> Limits:
     into = np.asarray(graph.terminal_in_links)
     for links, limit in zip((out, into, out, into), (*_hosts(compiled), *held), strict=True):
         if len(limit):
-            found[links] = np.minimum(found[links], limit[own] / rates_of(routes)[links])
+            found[links] = np.minimum(found[links], limit[own] / rates_of(routes, packet_of(compiled))[links])
     full = _in_a_row(compiled, routes)
-    matched = flow_control(routes, np.zeros(graph.links), compiled.mean_packet_chars)[0] > 0
+    matched = flow_control(routes, np.zeros(graph.links), packet_of(compiled))[0].min(initial=1) > 0
     return Limits(found, full, _in_a_row(compiled, routes, idle=True) if matched else full)
 
 
@@ -210,7 +209,7 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
     """Return :attr:`Limits.packets`, or those beside an idle opposite direction."""
     graph = routes.graph
     found, out = np.full(graph.links, np.inf), np.asarray(graph.terminal_out_links)
-    if len(routes.network.clocks.technologies) != 1:
+    if routes.network.clocks.several:
         return found
     for own, links in cables(routes):
         carried = _of_any_length(compiled, own, idle)
@@ -447,7 +446,12 @@ def _in_any_lane(compiled: Compiled) -> bool:
     lanes, members = int(compiled.arrays["lanes"]), compiled.arrays["group_links"].astype(np.int64)
     size = np.diff(compiled.arrays["group_start"].astype(np.int64))
     links = np.unique(np.repeat(np.arange(len(size)), size) * compiled.graph.links + members // lanes)
-    return len(links) * lanes == len(members)
+    own = (
+        compiled.arrays["link_lanes"]
+        if len(compiled.arrays["link_lanes"])
+        else np.full(compiled.graph.links, lanes)
+    )
+    return int(own[links % compiled.graph.links].sum()) == len(members)
 
 
 def _tried_bytes(compiled: Compiled) -> int:

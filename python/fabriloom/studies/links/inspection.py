@@ -21,7 +21,7 @@ from . import bisection as effective_bisection
 from . import loads as link_loads
 from .capacity import Capacity, Held, apart_ticks, capacity, held, limits
 from .failures import LinkWays, ReroutedWays
-from .loads import channel_load, full_at, payload_mbytes_per_s
+from .loads import channel_load, full_at, packet_of, payload_mbytes_per_s
 
 MOST_TERMINALS_FOR_CUT = 4096
 """Most terminals for which a cut is searched; larger networks need a formula."""
@@ -41,7 +41,7 @@ class LinkInspection:
 
     def network(self) -> dict[str, Any]:
         """Return its routes and their loads, ready for JSON."""
-        routes, packet, rates = self.routes, _packet(self.compiled), link_loads.rates(self.routes)
+        routes, packet, rates = self.routes, packet_of(self.compiled), link_loads.rates(self.routes)
         loads, found, most = self._loads(self._demand()), self._capacity(), self._limits()
         fastest = float(link_loads.speeds(routes).max(initial=0.0))
         wire = payload_mbytes_per_s(routes, packet) * fastest
@@ -69,7 +69,7 @@ class LinkInspection:
 
     def _capacity(self) -> Capacity:
         """Return what one path carries; with several clocks, of which some paths are faster, the wire."""
-        alike = len(self.routes.network.clocks.technologies) == 1
+        alike = not self.routes.network.clocks.several
         return capacity(self.compiled, self._held.sends) if alike else Capacity(1.0, "wire")
 
     @cached_property
@@ -122,7 +122,7 @@ class LinkInspection:
             return None
         left = np.array([float(rules.part_left(some)) for some in range(there + 1)])[lanes]
         slow = [link for link in np.argsort(left, kind="stable").tolist() if lanes[link] < there]
-        rate = payload_mbytes_per_s(routes, _packet(self.compiled)) * link_loads.speeds(routes)[slow[0]]
+        rate = payload_mbytes_per_s(routes, packet_of(self.compiled)) * link_loads.speeds(routes)[slow[0]]
         return left, {
             "links": [routes.graph.link_names[link] for link in slow],
             "physical_lanes": int(lanes[slow[0]]),
@@ -133,11 +133,11 @@ class LinkInspection:
     def _channel_load(
         self, loads: Reals, limits: link_loads.Limits, shared: bool, left: Reals | None = None
     ) -> dict[str, Any]:
-        demand, packet = self._demand(), _packet(self.compiled)
+        demand, packet = self._demand(), packet_of(self.compiled)
         part = np.ones(len(loads)) if left is None else left
         # A slower wire leaves what a buffer lets through.
         full = self._full_at(loads, limits.beside(part)) * part
-        found = channel_load(self.routes, loads, packet, full, self._with_headers(loads))
+        found = channel_load(self.routes, loads, packet, full, self._with_headers(loads) * self._by_bytes)
         if not shared or found["load_bound"] is None:
             return {**found, "shared_load_bound": None}
         most = self._most_units(demand, demand.pairs, demand.even, 1 / full)
@@ -151,10 +151,10 @@ class LinkInspection:
         """Return the load at which each link is full, with the headers of random switches; no terminal sends
         more than at load 1 where links out of terminals have a limit.
         """
-        routes, packet = self.routes, _packet(self.compiled)
+        routes, packet, loads = self.routes, packet_of(self.compiled), loads * self._by_bytes
         if len(routes.addresses.deletes):
             whole = self._with_headers(loads)
-            share, _ = link_loads.flow_control(routes, whole, packet[1])
+            share, _ = link_loads.flow_control(routes, whole, packet)
             part = None if limits is None else limits.of_part(loads, whole, share)
             return full_at(routes, whole, packet, part)
         found = full_at(routes, loads, packet, limits)
@@ -179,10 +179,10 @@ class LinkInspection:
         choice, demand = self.compiled.scenario.port_choice, self.compiled.demand()
         tech = self.routes.technology
         apiece_ps, longer_ps = (tech.mean_packet_ps(chars) for chars in (0.0, 1.0))
-        mean, filled = _packet(self.compiled)[1] + apiece_ps / (longer_ps - apiece_ps), self._demand()
+        mean, filled = packet_of(self.compiled)[1] + apiece_ps / (longer_ps - apiece_ps), self._demand()
         if filled is not demand and demand.payload is not None:
             # A long packet is several of mean length, with one address.
-            part = mean / (demand.payload.chars + mean - _packet(self.compiled)[1])
+            part = mean / (demand.payload.chars + mean - packet_of(self.compiled)[1])
             filled = replace(filled, packets=filled.packets * part)
         ports = int(parallel(self.routes, choice).max())
         return ports * _addresses(self.routes, choice, filled) / mean
@@ -190,11 +190,11 @@ class LinkInspection:
     @cached_property
     def _headed(self) -> Reals:
         """The loads of all links with the headers of random switches."""
-        return self._loads(self._demand(), link_loads.header_part(self.routes, _packet(self.compiled)[1]))
+        return self._loads(self._demand(), link_loads.header_part(self.routes, packet_of(self.compiled)[1]))
 
     def _planes(self, loads: Reals, limits: link_loads.Limits) -> dict[str, Any]:
         """Return each plane with the throughput at which a link of it is full; empty for a single network."""
-        routes, packet = self.routes, _packet(self.compiled)
+        routes, packet = self.routes, packet_of(self.compiled)
         if routes.graph.several is None:
             return {}
         found = []
@@ -229,7 +229,8 @@ class LinkInspection:
         if routes.graph.several is not None or demand.spread is not None:
             return None
         loads = link_loads.loads(routes, choice, pairs, even)
-        used, speeds = (loads > 0) & (filled > 0), link_loads.speeds(routes)
+        used = (loads > 0) & (filled > 0)
+        speeds = link_loads.speeds(routes, packet_of(self.compiled))
         unit = float((loads[used] / filled[used] / speeds[used]).max())
         capacity = np.where(used, loads / np.where(used, filled, 1.0), unit * speeds)
         return routing.most_units(routes.graph, routes.table, pairs, even, capacity)
@@ -243,7 +244,7 @@ class LinkInspection:
     def busy(self, demand: Demand) -> dict[str, float]:
         """Return the utilisation per link that headers, payload and ends of packets require, and frames."""
         own = self._required(demand)
-        share, beside = link_loads.flow_control(self.routes, own, _packet(self.compiled)[1])
+        share, beside = link_loads.flow_control(self.routes, own, packet_of(self.compiled))
         busy = own * (1 - share + share * np.minimum(1.0, beside))
         return dict(zip(self.routes.graph.link_names, busy.tolist(), strict=True))
 
@@ -254,7 +255,7 @@ class LinkInspection:
         """
         own = self._required(demand)
         part = np.ones(len(own)) if left is None else left
-        share, beside = link_loads.flow_control(self.routes, own, _packet(self.compiled)[1])
+        share, beside = link_loads.flow_control(self.routes, own, packet_of(self.compiled))
         return link_loads.times_to_full(own, beside, share, self._limits().beside(part)) * part
 
     def _required(self, demand: Demand) -> Reals:
@@ -276,6 +277,13 @@ class LinkInspection:
         character = arrays["link_character_ticks"].astype(np.float64)
         apiece = int(arrays["header_chars"]) * character + arrays["link_end_ticks"]
         sent = (counted * apiece + payload * character) * float(routes.technology.lane_rules.framed)
+        if (cable := routes.network.cable) is not None:
+            filled = source, target, packets * demand.payload.bytes
+            carried = link_loads.loads(routes, choice, filled, demand.even * demand.even_payload[0])
+            overhead = cable.overhead_bytes / cable.character_bytes - 1
+            own = counted * (arrays["link_end_ticks"] + overhead * character)
+            own = own + carried * character / cable.character_bytes
+            sent = np.where(routes.network.usual, sent, own)
         return sent * demand.per_grain / int(arrays["grain_ticks"])
 
     def asked(self, payload: Demand, names: Sequence[str]) -> list[dict[str, Any]]:
@@ -361,6 +369,16 @@ class LinkInspection:
         spread = link_loads.spread_loads(self.routes, demand.spread.pairs) if demand.spread else 0.0
         return ports * link_loads.loads(self.routes, choice, demand.pairs, demand.even, header) + spread
 
+    @cached_property
+    def _by_bytes(self) -> Reals:
+        """The part of its load, in packets of the mean length, that a cable of another technology has."""
+        if self.routes.network.cable is None:
+            return np.ones(self.routes.graph.links)
+        demand = self._demand()
+        usual, own = self._loads(demand), self._loads(link_loads.by_bytes(self.compiled, demand))
+        other = ~self.routes.network.usual & (usual > 0)
+        return np.divide(own, usual, out=np.ones(len(own)), where=other)
+
     @staticmethod
     def lines(found: dict[str, Any]) -> list[tuple[str, str]]:
         """Return the results of :meth:`network` as lines: (what, value)."""
@@ -401,10 +419,6 @@ class LinkInspection:
             *([("rounded", f"its rate, by {link['rounded_ppm']:.2g} ppm")] if link["rounded_ppm"] else []),
             ("bisection", _bisection_text(found["bisection"])),
         ]
-
-
-def _packet(compiled: Compiled) -> link_loads.Packet:
-    return compiled.mean_packet_bytes, compiled.mean_packet_chars
 
 
 def _counted(routes: LinkRoutes, mean_links: float) -> dict[str, Any]:

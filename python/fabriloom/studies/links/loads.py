@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,6 +13,8 @@ import numpy as np
 from ... import routing
 from ...compile import Compiled, LinkRoutes
 from ...routing.distribution import distributed_links
+from ...technology import Technology
+from ...technology.presets import unpadded
 from ...traffic import Demand
 from ..port_loads import Ints, Pairs, Reals, are_alike, by_ports, in_planes
 
@@ -20,6 +24,13 @@ _MOST_CABLES = 16
 """Most kinds of cables that are tried."""
 Packet = tuple[float, float]
 """Mean bytes and characters of the payload of a packet."""
+ENDLESS: Packet = (4e9, 1e9)
+"""One of words of four bytes."""
+
+
+def packet_of(compiled: Compiled) -> Packet:
+    """Return the mean packet of a scenario."""
+    return compiled.mean_packet_bytes, compiled.mean_packet_chars
 
 
 def in_mean_packets(compiled: Compiled) -> Demand:
@@ -79,7 +90,7 @@ def channel_load(
     load_1 = load_unit(routes, loads, packet)
     return {
         "busiest_link": graph.link_names[busiest],
-        "load": float(used[busiest] / speeds(routes)[busiest]) * load_1,
+        "load": float(used[busiest] / speeds(routes, packet)[busiest]) * load_1,
         "load_bound": min(1.0, most / load_1),
         "accepted_mbytes_per_s_bound": carried * most * payload_mbytes_per_s(routes, packet),
     }
@@ -91,7 +102,7 @@ def load_unit(routes: LinkRoutes, loads: Reals, packet: Packet) -> float:
     Of several ports it is that of the first. The header of a random switch counts for the load.
     """
     out, several = routes.graph.terminal_out_links, routes.graph.several
-    sent, rate = loads[out], rates(routes)[out]
+    sent, rate = loads[out], rates(routes, packet)[out]
     if several is not None:
         terminal, first = np.unique(several.terminal, return_index=True)
         sent, rate = np.bincount(several.terminal, weights=sent)[terminal], rate[first]
@@ -100,13 +111,42 @@ def load_unit(routes: LinkRoutes, loads: Reals, packet: Packet) -> float:
     return most / (1 + header_part(routes, packet[1]))
 
 
-def rates(routes: LinkRoutes) -> Reals:
-    """Return the rate of each link as a part of the technology's, as the network gives it."""
+def rates(routes: LinkRoutes, packet: Packet = ENDLESS) -> Reals:
+    """Return the rate of each link as a part of the technology's, as the network gives it.
+
+    ``packet``: that of which cables of another technology carry as many as this part; an endless one.
+    """
     graph, usual = routes.graph, float(routes.technology.link_rate_bits_per_s)
     given = graph.attributes.get("rate_bits_per_s")
     if given is None:
         return np.ones(graph.links)
-    return np.where(np.isnan(given), 1.0, np.asarray(given) / usual)
+    found = np.where(np.isnan(given), 1.0, np.asarray(given) / usual)
+    if routes.network.cable is None:
+        return found
+    others_ps = routes.network.packets_ps(packet[0])
+    return np.where(np.isnan(others_ps), found, routes.technology.mean_packet_ps(packet[1]) / others_ps)
+
+
+def by_bytes(compiled: Compiled, filled: Demand) -> Demand:
+    """Return the traffic in packets of its mean length, as cables of another technology are filled: their
+    last characters are as long as their bytes. ``filled``: from :func:`in_mean_packets`.
+    """
+    demand, tech, cable = compiled.demand(), compiled.technology, compiled.network.cable
+    if cable is None or demand.payload is None:
+        return filled
+
+    def times_ps(one: Technology, chars: Any) -> Any:
+        apiece_ps, longer_ps = (one.mean_packet_ps(chars) for chars in (0.0, 1.0))
+        return apiece_ps + chars * (longer_ps - apiece_ps)
+
+    def part(payload_bytes: Any, chars: Any) -> Any:
+        own = np.vectorize(partial(unpadded, cable), otypes=[float])(payload_bytes)
+        return times_ps(cable, own) / times_ps(tech, chars)
+
+    usual = part(compiled.mean_packet_bytes, compiled.mean_packet_chars)
+    packets = filled.packets * part(demand.payload.bytes, demand.payload.chars) / usual
+    even = filled.even * part(*demand.even_payload) / usual if demand.even.any() else filled.even
+    return replace(filled, packets=packets, even=even)
 
 
 def before_faster(routes: LinkRoutes) -> np.ndarray:
@@ -120,9 +160,12 @@ def before_faster(routes: LinkRoutes) -> np.ndarray:
     return fastest[graph.link_target] > rate
 
 
-def speeds(routes: LinkRoutes) -> Reals:
-    """Return the rate of each link as a part of the technology's, with slower chips and crossbars."""
-    graph, speed = routes.graph, rates(routes)
+def speeds(routes: LinkRoutes, packet: Packet = ENDLESS) -> Reals:
+    """Return the rate of each link as a part of the technology's, with slower chips and crossbars.
+
+    ``packet``: see :func:`rates`.
+    """
+    graph, speed = routes.graph, rates(routes, packet)
     usual_ps = float(routes.technology.character_ps(routes.technology.link_rate_bits_per_s))
     if routes.network.interfaces.chips:
         spacing_ps = np.maximum(1, routes.network.interfaces.spacing_ps(graph, routes.technology))
@@ -176,14 +219,14 @@ class Limits(NamedTuple):
         """Return them for links of which the wire has left a part."""
         return Limits(*(part / left for part in self))
 
-    def of_part(self, loads: Reals, whole: Reals, share: float) -> Limits:
+    def of_part(self, loads: Reals, whole: Reals, share: Reals) -> Limits:
         """Return them for whole loads, of which they limit a part; the rest takes its time on the wire.
 
-        ``share``: of flow control.
+        ``share``: of flow control, per link.
         """
         times = np.where(loads > 0, whole / np.where(loads > 0, loads, 1.0), 1.0)
         found = [self.terminals * times]
-        for part, wire in ((self.packets, 1.0), (self.alone, 1 - share)):
+        for part, wire in ((self.packets, np.ones(len(share))), (self.alone, 1 - share)):
             apiece = np.maximum(1 / part, wire)
             found.append(np.where(apiece > wire, times / (apiece + (times - 1) * wire), np.inf))
         return Limits(*found)
@@ -196,8 +239,8 @@ def full_at(routes: LinkRoutes, loads: Reals, packet: Packet, limits: Limits | N
     direction, a link is full at load ``x`` if ``x a (t + (u - t) x r) = 1``: a packet takes ``t`` beside an
     idle opposite direction, ``u`` beside a full one.
     """
-    relative = loads / speeds(routes)
-    share, beside = flow_control(routes, relative, packet[1])
+    relative = loads / speeds(routes, packet)
+    share, beside = flow_control(routes, relative, packet)
     return times_to_full(relative, beside, share, limits)
 
 
@@ -212,24 +255,31 @@ def first_hop(compiled: Compiled) -> float:
     return 1.0 if loaded else math.inf
 
 
-def flow_control(routes: LinkRoutes, own: Reals, chars: float) -> tuple[float, Reals]:
-    """Return the share of flow control that depends on the opposite direction, and how full that is.
+def flow_control(routes: LinkRoutes, own: Reals, packet: Packet) -> tuple[Reals, Reals]:
+    """Return, per link, the share of flow control that depends on the opposite direction, and how full that
+    is.
 
     ``own``: per link, how full it is with the full share.
     """
-    tech, reverse = routes.technology, np.asarray(routes.graph.link_reverse)
+    reverse, cable = np.asarray(routes.graph.link_reverse), routes.network.cable
+    found = np.full(len(own), _share(routes.technology, packet[1]))
+    if cable is not None:
+        found[~routes.network.usual] = _share(cable, unpadded(cable, packet[0]))
+    return found, np.where(reverse < 0, 0.0, own[reverse])
+
+
+def _share(tech: Technology, chars: float) -> float:
     alone = tech.beside(Fraction(0)) if tech.flow_control == "matched" else tech
-    share = 1 - alone.mean_packet_ps(chars) / tech.mean_packet_ps(chars)
-    return share, np.where(reverse < 0, 0.0, own[reverse])
+    return 1 - alone.mean_packet_ps(chars) / tech.mean_packet_ps(chars)
 
 
-def times_to_full(own: Reals, beside: Reals, share: float, limits: Limits | None = None) -> Reals:
+def times_to_full(own: Reals, beside: Reals, share: Reals, limits: Limits | None = None) -> Reals:
     """Return how many times its traffic each link carries, beside as many times that of the opposite one."""
     found, used = np.full(len(own), np.inf), own > 0
     own, beside = own[used], beside[used]
     most = limits or Limits(*np.full((3, len(used)), np.inf))
     full = np.maximum(own / most.packets[used], own)
-    bare = np.maximum(own / most.alone[used], (1 - share) * own)
+    bare = np.maximum(own / most.alone[used], (1 - share[used]) * own)
     paid = np.maximum(full - bare, 0.0) * beside
     # The positive root, written so that it holds for an idle opposite direction, too.
     root = 2 / (bare + np.sqrt(bare * bare + 4 * paid))

@@ -1,12 +1,19 @@
 //! Checks of what SpaceWire has: time-codes, interrupts, and addresses that are deleted on the path.
 
 use super::{Checked, FabricError, MOST_TICKS, Shapes, below, between, fail, known};
-use crate::fabric::{CODE_NUMBERS, Fabric, NEVER, NONE, TIME};
+use crate::fabric::{CODE_NUMBERS, Fabric, NEVER, NONE, TIME, sharing};
 
 /// Refuses sources that do not exist, and codes that take no time.
 pub fn codes(f: &Fabric) -> Checked {
     below("code_port", &f.code_port, f.ports() as usize, "a port")?;
-    between("link_code_ticks", &f.link_code_ticks, 1, MOST_TICKS, "a positive duration")?;
+    let least = u32::from(f.lane_sharing != sharing::FRAME);
+    between(
+        "link_code_ticks",
+        &f.link_code_ticks,
+        least,
+        MOST_TICKS,
+        "a positive duration, or 0 with frames",
+    )?;
     between("link_code_arrival_ticks", &f.link_code_arrival_ticks, 1, MOST_TICKS, "a positive duration")?;
     between("switch_code_ticks", &f.switch_code_ticks, 0, MOST_TICKS, "a duration")?;
     if f.switch_code_ticks.iter().any(|&ticks| ticks < f.code_jitter_ticks) {
@@ -14,6 +21,12 @@ pub fn codes(f: &Fabric) -> Checked {
     }
     if f.interrupt_hold_ticks >= NEVER / 4 {
         return fail("interrupt_hold_ticks", 0, f.interrupt_hold_ticks, "below 2^60 ticks");
+    }
+    for (row, &port) in f.code_port.iter().enumerate() {
+        let link = f.terminal_out_link.get(port as usize).copied().unwrap_or(NONE);
+        if f.link_code_ticks.get(link as usize) == Some(&0) {
+            return fail("code_port", row, port, "a port whose link carries codes");
+        }
     }
     for (row, &number) in f.code_number.iter().enumerate() {
         if number >= CODE_NUMBERS && number != TIME {

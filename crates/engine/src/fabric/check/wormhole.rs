@@ -8,6 +8,7 @@ pub fn check(fabric: &Fabric) -> Checked {
     lanes(fabric)?;
     lane_arbiter(fabric)?;
     links(fabric)?;
+    other_links(fabric)?;
     groups(fabric)?;
     routes(fabric)?;
     for (column, values, most) in [
@@ -52,6 +53,8 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("link_frame_start_ticks", f.link_frame_start_ticks.len(), any(&f.link_frame_start_ticks, links)),
         ("link_frame_end_ticks", f.link_frame_end_ticks.len(), f.link_frame_start_ticks.len()),
         ("link_column_ticks", f.link_column_ticks.len(), any(&f.link_column_ticks, links)),
+        ("link_padding_ticks", f.link_padding_ticks.len(), any(&f.link_padding_ticks, links)),
+        ("link_lanes", f.link_lanes.len(), any(&f.link_lanes, links)),
         ("lane_priority", f.lane_priority.len(), any(&f.lane_priority, f.lanes as usize)),
         (
             "lane_share_millionths",
@@ -142,12 +145,8 @@ fn lane_arbiter(f: &Fabric) -> Checked {
 /// Refuses thresholds in a wrong order, and pause where packets are not computed as one.
 fn pause(f: &Fabric) -> Checked {
     if f.has_pause() && !f.is_by_packet() {
-        return fail(
-            "link_pause_above",
-            0,
-            f.link_pause_above[0],
-            "empty, unless packets are computed as one",
-        );
+        let expected = "empty, unless packets are computed as one";
+        return fail("link_pause_above", 0, f.link_pause_above[0], expected);
     }
     known("drops", &[f.drops], u8::from(f.has_pause()))?;
     let ends = f.link_pause_above.iter().zip(&f.link_pause_until);
@@ -249,6 +248,25 @@ fn links(f: &Fabric) -> Checked {
         let reverse = f.link_reverse[link];
         if reverse != NONE && f.link_reverse.get(reverse as usize) != Some(&(link as u32)) {
             return fail("link_reverse", link, reverse, "a link whose reverse is this one");
+        }
+    }
+    Ok(())
+}
+
+/// Refuses links that differ from others where lanes do not share by frame, and ends of packet without time.
+fn other_links(f: &Fabric) -> Checked {
+    let framed = f.lane_sharing == sharing::FRAME;
+    if !framed && !f.link_lanes.is_empty() {
+        return fail("link_lanes", 0, f.link_lanes[0], "empty, unless lanes share by frame");
+    }
+    between("link_lanes", &f.link_lanes, 1, f.lanes, "from 1 to lanes")?;
+    let cut = u64::from(f.character_bytes.max(1) - 1);
+    for (link, &ticks) in f.link_padding_ticks.iter().enumerate() {
+        let least = f.link_character_ticks[link].min(f.link_end_ticks[link]);
+        let fits = framed && f.end_carries_data == 1 && u64::from(ticks) * cut < u64::from(least);
+        if ticks > 0 && !fits {
+            let expected = "0, or with frames and end_carries_data less than an end takes";
+            return fail("link_padding_ticks", link, ticks, expected);
         }
     }
     Ok(())
@@ -396,6 +414,31 @@ fn longest_payload(f: &Fabric) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_end_of_packet_that_is_not_filled_up_takes_time() {
+        let with = |lane_sharing: u8, character_bytes: u32, ticks: u32, lanes: u32| Fabric {
+            lanes: 2,
+            lane_sharing,
+            character_bytes,
+            end_carries_data: 1,
+            link_source: vec![0],
+            link_character_ticks: vec![42],
+            link_end_ticks: vec![36],
+            link_padding_ticks: vec![ticks],
+            link_lanes: vec![lanes],
+            ..Fabric::default()
+        };
+        let refused = |f: &Fabric| other_links(f).unwrap_err().to_string();
+        assert!(other_links(&with(sharing::FRAME, 4, 11, 1)).is_ok());
+        assert!(other_links(&with(sharing::FRAME, 4, 0, 2)).is_ok());
+        assert!(refused(&with(sharing::FRAME, 4, 12, 1)).contains("something of every end is left"));
+        assert!(refused(&with(sharing::FRAME, 4, 11, 3)).contains("from 1 to lanes"));
+        assert!(refused(&with(sharing::CHARACTER, 4, 11, 1)).contains("unless lanes share by frame"));
+        let f = with(sharing::FRAME, 4, 10, 1);
+        let shorter = |bytes: u32| f.padding_ticks(0, bytes);
+        assert_eq!([0, 1, 3, 4, 5].map(shorter), [0, 30, 10, 0, 30]);
+    }
 
     #[test]
     fn a_ring_has_places_for_two_packets() {

@@ -45,9 +45,23 @@ pub fn with_arbiters(fabric: &Fabric, seed: u64) -> Fabric {
         }
     }
     draw_rules(&mut f, draw);
+    other_links(&mut f, &mut draw_for(seed ^ 0x07e2_14f5));
     check(&f).expect("the generator makes legal networks");
     assert!(f.has_lane_arbiter() && f.is_by_character());
     f
+}
+
+/// Makes links of networks with frames different from others: terminals start packets on some of their lanes only, and
+/// ends of packet are not filled up.
+fn other_links(f: &mut Fabric, draw: &mut Draw) {
+    if f.lane_sharing == sharing::FRAME && draw.chance(50) {
+        f.link_lanes = (0..f.links()).map(|_| draw.pick(&[1, f.lanes])).collect();
+    }
+    if f.lane_sharing == sharing::FRAME && f.end_carries_data == 1 && draw.chance(70) {
+        let cut = (f.character_bytes.max(1) - 1).max(1);
+        let least = |link: usize| f.link_character_ticks[link].min(f.link_end_ticks[link]);
+        f.link_padding_ticks = (0..f.links()).map(|link| draw.between(0, (least(link) - 1) / cut)).collect();
+    }
 }
 
 /// Gives lanes priorities, reservations or tables, and time-slots.

@@ -2,7 +2,7 @@
 //! several ports; each is any other network with these.
 
 use super::random::{Draw, draw_for};
-use fabriloom_engine::fabric::{Fabric, NONE, TIME, check, target};
+use fabriloom_engine::fabric::{Fabric, NONE, TIME, check, sharing, target};
 use fabriloom_engine::kernel::Time;
 use fabriloom_engine::run::Simulation;
 use fabriloom_twin::{CodeCounts, TakenCode, TwinRun};
@@ -32,8 +32,22 @@ pub fn with_codes(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
         f.code_period_ticks.push(period);
         f.code_count.push((until as u64).saturating_sub(first).div_ceil(period).min(200));
     }
+    without_codes(&mut f, &mut draw_for(seed ^ 0x0c0_de0f));
     check(&f).expect("the generator makes legal codes");
     f
+}
+
+/// Lets some links carry no codes, where there are frames; not those of ports that make some.
+fn without_codes(f: &mut Fabric, draw: &mut Draw) {
+    if f.lane_sharing != sharing::FRAME || draw.chance(40) {
+        return;
+    }
+    for link in 0..f.links() {
+        let makes = f.code_port.iter().any(|&port| f.terminal_out_link[port as usize] as usize == link);
+        if !makes && draw.chance(20) {
+            f.link_code_ticks[link] = 0;
+        }
+    }
 }
 
 /// The same, so seldom that long packets stream between them.
