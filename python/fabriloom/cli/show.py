@@ -15,8 +15,8 @@ from rich.text import Text
 
 from ..reading.texts import escaped
 from ..results import Results, shown
+from ..results.figures import deviation, in_percent, measured
 from ..results.figures import figures as figures
-from ..results.figures import in_percent, measured
 from ..results.figures import value_text as value_text
 from .exits import say
 from .house import Curve, Repetition, Saturation, promised, tally
@@ -317,14 +317,6 @@ def saturation(study: Saturation) -> None:
     verdicts({"": study.verdict})
 
 
-def _percent(value: float | None) -> str:
-    if value is None:
-        return "-"
-    if abs(value) < 5e-4:
-        return "0 %"
-    return f"{100 * value:+.1f} %" if abs(value) < 0.0995 else f"{100 * value:+.0f} %"
-
-
 def predictions(found: Sequence[Any]) -> None:
     """Print measured values and those of a fitted model."""
     rows = []
@@ -336,7 +328,7 @@ def predictions(found: Sequence[Any]) -> None:
         **{name: (name, str) for name in ("program", "settings", "quantity")},
         **{name: (name, measured) for name in ("measured", "predicted")},
         "unit": ("unit", str),
-        "deviation": ("deviation", _percent),
+        "deviation": ("deviation", deviation),
         "noise": ("noise", lambda share: in_percent(share, 2)),
     }
     listed(columns, rows, "Predicted: nothing was set by these")
@@ -359,7 +351,7 @@ _PUBLISHED_AND_OURS = {
     "published": ("published", measured),
     "ours": ("ours", "{}".format),
     "unit": ("unit", str),
-    "deviation": ("deviation", _percent),
+    "deviation": ("deviation", deviation),
 }
 
 

@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Any
 
 from ..process.libraries import pl
-from ..results.figures import figures, measured
+from ..results.figures import deviation, figures, measured
 from .drawing.style import round_above
 
 MOST_ON_A_LINE = 30
@@ -236,6 +236,10 @@ class Page:
     sections: list[Chart | Table | Drawing | Text | Heading | Prose] = field(default_factory=list)
     provenance: list[tuple[str, str]] = field(default_factory=list)
 
+    def interrupt(self, told: str) -> None:
+        """Say that the runs were interrupted, and what that means."""
+        self.status, self.status_mark = ("interrupted", told), "bad"
+
 
 def number(value: float | None, digits: int = 4) -> str:
     """Format a number with ``digits`` significant digits and thin spaces; a dash for None."""
@@ -245,6 +249,11 @@ def number(value: float | None, digits: int = 4) -> str:
 def plus_minus(value: float | None, ci95: float | None) -> str:
     """Format a number with its half-width."""
     return _typeset(measured(value, ci95, none="–"))
+
+
+def signed(part: float | None) -> str:
+    """Format a deviation as a percentage with its sign; a dash for None."""
+    return deviation(part, none="–").replace("-", "\u2212")
 
 
 _LONG = re.compile(r"(?<![\d.])\d{4,}(?![\d]*e)")
