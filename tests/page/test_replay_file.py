@@ -16,7 +16,7 @@ from fabriloom.page.replay_file import shell
 from typer.testing import CliRunner
 
 from .browser import Browser, Tab
-from .laboratory import DONE, SMALL, VIEW, coloured, show
+from .laboratory import SMALL, VIEW, coloured, go, show
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 BUSY = SMALL.replace("0.3", "0.6")
@@ -275,8 +275,7 @@ def test_a_fabric_without_packets_is_shown_beside_another(tmp_path: Path) -> Non
 
 
 def test_the_page_saves_the_file_that_the_command_writes(tab: Tab, tmp_path: Path) -> None:
-    tab.click("#run")
-    tab.until(DONE)
+    go(tab)
     show(tab, "packets")
     tab.js(
         "(() => { HTMLAnchorElement.prototype.click = () => {}; URL.createObjectURL = (blob) => {"
