@@ -286,18 +286,25 @@ def source_hash(script: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
+@cache
+def _template() -> Any:
+    """Return the template of all reports, which takes longer to compile than to fill."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    return environment.from_string(file_text("template.html.j2"))
+
+
 def render(page: Page) -> str:
     """Render the page as one HTML document.
 
     Its content security policy allows only our own scripts, by hash, and no downloads: even a name that is
     not escaped could do no harm.
     """
-    import jinja2
     from markupsafe import Markup
 
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
     drawn = [section.links for section in page.sections if isinstance(section, Drawing)]
     large = ("vendor/lines.min.js", "large.js") if any("large" in (links or {}) for links in drawn) else ()
     names = ("vendor/charts.min.js", "reach.js", "plots.js", *large, "saving.js", "report.js")
@@ -309,7 +316,7 @@ def render(page: Page) -> str:
         for section in page.sections
         if isinstance(section, Drawing) and section.heat_map
     ]
-    return environment.from_string(file_text("template.html.j2")).render(
+    return _template().render(
         page=page,
         sections=sections,
         style=Markup(file_text("style.css")),
