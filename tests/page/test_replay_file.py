@@ -9,11 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import command
 from fabriloom import load, run
-from fabriloom.cli.app import app
 from fabriloom.page import replay_file
 from fabriloom.page.replay_file import shell
-from typer.testing import CliRunner
 
 from .browser import Browser, Tab
 from .laboratory import SMALL, VIEW, coloured, go, show
@@ -35,7 +34,7 @@ MOST_BYTES = 3_000_000
 
 def replayed(*arguments: str | Path, code: int = 0) -> str:
     """What the command prints."""
-    done = CliRunner().invoke(app, ["replay", *map(str, arguments)])
+    done = command("replay", *arguments)
     assert done.exit_code == code, done.output
     return done.output
 
