@@ -48,6 +48,14 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _no_wait_for_the_disk() -> Iterator[None]:
+    """What is written outlives its process; ``tests/output/disk.py`` plays what a power cut leaves."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(os, "fsync", lambda descriptor: None)
+        yield
+
+
 @pytest.fixture
 def seeds(request: pytest.FixtureRequest) -> Iterator[Callable[[int], Iterator[int]]]:
     """The seeds of a random test, which has the mark ``seeds``: as many as it usually tries.

@@ -9,6 +9,7 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -125,7 +126,7 @@ def running_nodes(node: ast.AST) -> Iterator[ast.AST]:
 def imported_rooms(path: Path) -> Iterator[tuple[str, int]]:
     """Rooms of the package that a file imports, each with its line; lazy imports inside functions count."""
     package = ["fabriloom", *path.relative_to(PACKAGE).parent.parts]
-    for node in running_nodes(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in running_nodes(tree_of(path)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -138,6 +139,12 @@ def imported_rooms(path: Path) -> Iterator[tuple[str, int]]:
             parts = name.split(".")
             if parts[0] == "fabriloom" and len(parts) > 1:
                 yield parts[1], node.lineno
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a file, which takes longer to make than to walk."""
+    return ast.parse(path.read_text(encoding="utf-8"))
 
 
 def python_files() -> list[Path]:
@@ -226,7 +233,7 @@ def test_only_the_command_prints() -> None:
         if room_of(path) in {"cli", "__main__"}:
             continue
         writes = {"print", "sys.stdout.write", "sys.stderr.write"}
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree_of(path)):
             prints = isinstance(node, ast.Call) and ast.unparse(node.func) in writes
             assert not prints, f"{path.relative_to(ROOT)}:{getattr(node, 'lineno', 0)} prints"
 
@@ -315,7 +322,7 @@ def test_kinds_of_networks_are_asked_and_not_told_apart() -> None:
         place = file.relative_to(PACKAGE).as_posix()
         if place in TELL_KINDS_APART:
             continue
-        tree = ast.parse(file.read_text(encoding="utf-8"))
+        tree = tree_of(file)
         sure = {id(node) for one in ast.walk(tree) if isinstance(one, ast.Assert) for node in ast.walk(one)}
         switches += [
             f"{place}:{getattr(node, 'lineno', 0)}"

@@ -11,6 +11,7 @@ from __future__ import annotations
 import difflib
 import itertools
 import re
+from collections.abc import Iterable
 from fractions import Fraction
 from typing import Final
 
@@ -279,6 +280,12 @@ def nearest(word: str, choices: list[str] | tuple[str, ...], likeness: float = 0
     tried = [choice for choice in itertools.islice(lower, _MOST_COMPARED) if len(choice) <= _LONGEST_COMPARED]
     found = difflib.get_close_matches(word[:_LONGEST_COMPARED].lower(), tried, n=1, cutoff=likeness)
     return lower[found[0]] if found else None
+
+
+def choose(word: str, known: Iterable[str]) -> str:
+    """Return the end of a message about a word that is not known: the nearest one, or all."""
+    near = difflib.get_close_matches(word, list(known), 1)
+    return f'; did you mean "{near[0]}"?' if near else f"; choose from {', '.join(known)}"
 
 
 def _parse(value: object, what: str, units: dict[str, int], example: str, positive: bool) -> int:

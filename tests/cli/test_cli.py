@@ -15,16 +15,15 @@ from typing import Any
 
 import polars as pl
 import pytest
+from commands import command
 from fabriloom import __version__
 from fabriloom import simulate as simulation
 from fabriloom.cli import exits, frame
-from fabriloom.cli.app import app
 from fabriloom.output import Plain
 from fabriloom.reading.texts import escaped, refused_in
 from fabriloom.results.files import write_table
 from fabriloom.scenario import Scenario
 from typer.main import get_command_from_info
-from typer.testing import CliRunner, Result
 
 SMALL = """
 name = "Small"
@@ -54,11 +53,6 @@ arrivals = "backlog"
 duration = "20 ms"
 precision = 0
 """
-
-
-def command(*arguments: str | Path) -> Result:
-    """The command in this process; its errors are told on standard error."""
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture

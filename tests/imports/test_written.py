@@ -5,12 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from commands import command
 from fabriloom import imports
-from fabriloom.cli.app import app
 from fabriloom.compile import Compiled, compile
 from fabriloom.imports import written
 from fabriloom.scenario import load
-from typer.testing import CliRunner
 
 DELAYS = """\
 kind,source,target,delay
@@ -93,7 +92,7 @@ def test_what_a_simulator_cannot_hold_is_not_written(tmp_path: Path) -> None:
 def test_the_command_writes_them(tmp_path: Path) -> None:
     compiled(tmp_path, TOPOLOGIES["torus"])
     ask = ["export", str(tmp_path / "net.toml"), "--out", str(tmp_path / "out")]
-    assert CliRunner().invoke(app, ask).exit_code == 0
+    assert command(*ask).exit_code == 0
     assert (tmp_path / "out" / "network.anynet").read_text().startswith("router 0 node 0 router 4 1 ")
     assert {path.name for path in (tmp_path / "out").iterdir()} >= set(KINDS.values())
 

@@ -17,11 +17,11 @@ from types import SimpleNamespace
 
 import pytest
 import soaked
+from commands import command
 from fabriloom import simulate
 from fabriloom.cli import exits
 from fabriloom.cli.app import app
 from fabriloom.output import manifest, whole
-from typer.testing import CliRunner, Result
 
 from . import disk
 
@@ -131,10 +131,6 @@ KILLED = {
 }
 
 
-def command(words: str) -> Result:
-    return CliRunner().invoke(app, words.split())
-
-
 def tree(root: Path, timed: bool = False) -> dict[str, bytes]:
     """All that counts."""
     return {
@@ -163,7 +159,7 @@ def begun(root: Path, case: Case) -> None:
     for name, text in FILES.items():
         (root / name).write_text(text, encoding="utf-8")
     for words in case.before:
-        assert command(words).exit_code != exits.MISTAKE
+        assert command(*words.split()).exit_code != exits.MISTAKE
 
 
 def check(
@@ -171,7 +167,7 @@ def check(
 ) -> None:
     """The command ends the work, or says that it is done; then everything is as without a crash."""
     os.chdir(root)
-    done = command(case.words)
+    done = command(*case.words.split())
     said = f"{context}: {done.output[-600:]}"
     assert "fault" not in done.output, said
     assert done.exit_code == code or "holds an earlier result" in done.output, said
@@ -194,7 +190,7 @@ def full(root: Path, case: Case, number: int, dice: random.Random) -> bool:
     fails = lambda at, name: name not in NO_ROOM_NEEDED and (at == number if once else at >= number)  # noqa: E731
     os.chdir(root)
     with disk.recorded(root, fails):
-        done = command(case.words)
+        done = command(*case.words.split())
     assert done.exit_code != exits.FAULT, done.output
     return "no longer kept" in done.output
 
@@ -203,7 +199,7 @@ def crashed(root: Path, case: Case, seeds: Iterator[int]) -> int:
     """Try moments and states in which a crash leaves the disk; returns how many."""
     begun(root, case)
     with disk.recorded(root) as recorder:
-        code = command(case.words).exit_code
+        code = command(*case.words.split()).exit_code
     expected, ops = tree(root), recorder.ops
     assert code != exits.MISTAKE
     first = ops.index(disk.Op("sync", ".")) + 1

@@ -230,55 +230,74 @@ import os, sys
 from pathlib import Path
 from fabriloom import output
 from fabriloom.output import folder, manifest, whole, working
-out, step = Path(sys.argv[1]), int(sys.argv[2])
-count = 0
-def counting(function):
+def counting(function, step):
     def inner(*a, **k):
-        global count
-        count += 1
-        if count == step:
+        counting.count += 1
+        if counting.count == step:
             os._exit(9)
         return function(*a, **k)
     return inner
-for name in ("open", "mkdir", "rename", "replace", "unlink", "rmdir", "fsync", "write"):
-    setattr(os, name, counting(getattr(os, name)))
-with output.Output(out, "curve", "0", True, "points") as taken:
-    for piece in ("1.json", "2.json"):
-        if taken.kept.get(piece) is None:
-            taken.kept.put(piece, "x" * 100)
-    for name in ("links.parquet", "summary.json"):
-        with taken.file(name) as stream:
-            stream.write(b"new")
-    taken.finish()
+def replace(out, step):
+    counting.count = 0
+    for name in ("open", "mkdir", "rename", "replace", "unlink", "rmdir", "fsync", "write"):
+        setattr(os, name, counting((lambda *_: None) if name == "fsync" else getattr(os, name), step))
+    with output.Output(out, "curve", "0", True, "points") as taken:
+        for piece in ("1.json", "2.json"):
+            if taken.kept.get(piece) is None:
+                taken.kept.put(piece, "x" * 100)
+        for name in ("links.parquet", "summary.json"):
+            with taken.file(name) as stream:
+                stream.write(b"new")
+        taken.finish()
+for step, line in enumerate(sys.stdin, 1):
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            replace(Path(line.rstrip("\\n")), step)
+            code = 0
+        finally:
+            os._exit(code)
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+"""
+"""Replaces the folders that it is told of, one after another, each in a process that is killed a step later.
+
+All of them are forked from one, because a start takes longer than the rest, and nothing waits for the disk:
+what is written outlives a process that is killed.
 """
 
 
-def test_killed_at_any_step_nothing_half_looks_whole(tmp_path: Path) -> None:
+def test_killed_at_any_step_nothing_half_looks_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every call that changes the disk is once the last: then the same command must go on."""
-    whole = {"links.parquet", "summary.json", manifest.NAME, "points"}
-    steps = 0
-    for step in range(1, 200):
-        out = tmp_path / str(step) / "out"
-        finished(out, "summary.json", "trace.json", "points/1.json")
-        done = subprocess.run(
-            [sys.executable, "-c", KILLED, str(out), str(step)], capture_output=True, text=True, check=False
-        )
-        if done.returncode == 0:
-            break
-        assert done.returncode == 9, done.stderr
-        steps += 1
-        for place in (path for path in (out, out.with_name("out.replaced")) if path.exists()):
-            if (place / "summary.json").exists() and place == out:
-                names = {path.name for path in place.iterdir()} - {manifest.LOCK}
-                assert names in (whole, {"summary.json", "trace.json", manifest.NAME, "points"})
-            assert not manifest.content(place).foreign
-        with taken(out, force=True) as folder:
-            assert folder.kept is not None
-            write(folder, "summary.json", "after")
-            folder.finish()
-        assert {path.name for path in out.parent.iterdir()} == {"out"}
-        assert (out / "summary.json").read_text(encoding="utf-8") == "after"
-    assert steps > 30
+    monkeypatch.setattr(os, "fsync", lambda _: None)
+    with subprocess.Popen(
+        [sys.executable, "-c", KILLED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as killing:
+        assert killing.stdin is not None
+        assert killing.stdout is not None
+        whole = {"links.parquet", "summary.json", manifest.NAME, "points"}
+        steps = 0
+        for step in range(1, 200):
+            out = tmp_path / str(step) / "out"
+            finished(out, "summary.json", "trace.json", "points/1.json")
+            print(out, file=killing.stdin, flush=True)
+            code = int(killing.stdout.readline())
+            if code == 0:
+                break
+            assert code == 9
+            steps += 1
+            for place in (path for path in (out, out.with_name("out.replaced")) if path.exists()):
+                if (place / "summary.json").exists() and place == out:
+                    names = {path.name for path in place.iterdir()} - {manifest.LOCK}
+                    assert names in (whole, {"summary.json", "trace.json", manifest.NAME, "points"})
+                assert not manifest.content(place).foreign
+            with taken(out, force=True) as folder:
+                assert folder.kept is not None
+                write(folder, "summary.json", "after")
+                folder.finish()
+            assert {path.name for path in out.parent.iterdir()} == {"out"}
+            assert (out / "summary.json").read_text(encoding="utf-8") == "after"
+        assert steps > 30
 
 
 def test_a_lock_ends_with_its_process(tmp_path: Path) -> None:

@@ -43,6 +43,20 @@ QUIET = (
 VIEW = "laboratory.player.views()[0]"
 
 
+def go(tab: Tab, button: str = "run") -> None:
+    """Press a button that runs something, and wait until it is done."""
+    tab.click(f"#{button}")
+    tab.until(DONE)
+
+
+def slide(tab: Tab, value: int, where: str = "#traffic") -> None:
+    """Move the first slider of a place."""
+    tab.js(
+        f"(() => {{ const s = document.querySelector('{where} input'); s.value = {value};"
+        " s.dispatchEvent(new Event('input', {bubbles: true})); })()"
+    )
+
+
 def show(tab: Tab, what: str) -> None:
     """Show packets or the use of links."""
     tab.click(f"#view label:has([value={what}])")

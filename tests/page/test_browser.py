@@ -9,7 +9,7 @@ import pytest
 from fabriloom import load
 
 from .browser import Browser, Tab
-from .laboratory import BRIDGE, DONE, LONG, QUIET, SMALL, VIEW, drop, drop_once_running
+from .laboratory import BRIDGE, DONE, LONG, QUIET, SMALL, VIEW, drop, drop_once_running, go, slide
 
 
 def test_a_run_is_seen_as_it_goes_on(tab: Tab) -> None:
@@ -30,13 +30,9 @@ def test_a_run_is_seen_as_it_goes_on(tab: Tab) -> None:
 def test_two_fabrics_run_beside_each_other(tab: Tab) -> None:
     tab.click("#beside")
     tab.until(f"{QUIET} && document.querySelectorAll('.side').length === 2")
-    tab.js(
-        "(() => { const s = document.querySelector('#fabric-1 input'); s.value = 0;"
-        " s.dispatchEvent(new Event('input', {bubbles: true})); })()"
-    )
+    slide(tab, 0, "#fabric-1")
     tab.until(f"{QUIET} && document.querySelectorAll('.side')[1].innerText.includes('Input buffer: 16 B')")
-    tab.click("#run")
-    tab.until(DONE)
+    go(tab)
     below = tab.js("[...document.querySelectorAll('.measured')].map(s => s.innerText)")
     assert all("time limit" in one and "MB/s" in one for one in below)
     assert tab.text("#chart-latency").count("Input buffer: 16 B") == 1
@@ -50,8 +46,7 @@ def test_two_fabrics_run_beside_each_other(tab: Tab) -> None:
 
 
 def test_a_cursor_in_one_chart_over_time_is_in_the_other(tab: Tab) -> None:
-    tab.click("#run")
-    tab.until(DONE)
+    go(tab)
     before = tab.js("document.querySelector('#chart-latency').innerHTML")
     x, y = tab.js(
         "(() => { const c = document.querySelector('#chart-accepted'); c.scrollIntoView({block: 'center'});"
@@ -64,15 +59,13 @@ def test_a_cursor_in_one_chart_over_time_is_in_the_other(tab: Tab) -> None:
 
 
 def test_a_saturation_curve_takes_one_button(tab: Tab) -> None:
-    tab.click("#curve")
-    tab.until(DONE)
+    go(tab, "curve")
     assert tab.js("document.querySelectorAll('#points tbody tr').length") == 11
     tab.until("document.querySelector('#study-text').textContent.length > 20")
 
 
 def test_a_load_of_the_table_is_run(tab: Tab) -> None:
-    tab.click("#curve")
-    tab.until(DONE)
+    go(tab, "curve")
     tab.click("#points tbody tr:nth-child(2) button")
     tab.until(f"{DONE} && document.querySelector('#study').hidden")
     assert "load = 0.1" in tab.js("document.querySelector('#text pre').textContent")
@@ -80,8 +73,7 @@ def test_a_load_of_the_table_is_run(tab: Tab) -> None:
 
 def test_a_curve_says_nothing_more_of_the_run_before_it(tab: Tab) -> None:
     """How that ended would stand under a fabric whose numbers are gone."""
-    tab.click("#run")
-    tab.until(DONE)
+    go(tab)
     assert "time limit" in tab.text(".measured .ended")
     tab.click("#curve")
     tab.until("!document.querySelector('#study').hidden")
@@ -117,8 +109,7 @@ def test_packets_are_replayed_and_followed(tab: Tab) -> None:
 
 
 def test_any_moment_of_a_run_is_replayed_and_what_it_measured_stays(tab: Tab) -> None:
-    tab.click("#run")
-    tab.until(DONE)
+    go(tab)
     accepted = tab.text(".measured dd")
     x, y = tab.js(
         "(() => { const r = document.querySelector('#chart-accepted').getBoundingClientRect();"
@@ -168,13 +159,9 @@ def test_packets_of_every_plane_are_on_its_own_links(tab: Tab) -> None:
 
 
 def test_what_is_shown_is_saved_and_outlives_a_reload(tab: Tab, address: str, tmp_path: Path) -> None:
-    tab.js(
-        "(() => { const s = document.querySelector('#traffic input'); s.value = 2;"
-        " s.dispatchEvent(new Event('input', {bubbles: true})); })()"
-    )
+    slide(tab, 2)
     tab.until(f"{QUIET} && document.querySelector('#text pre').textContent.includes('load = 0.03')")
-    tab.click("#run")
-    tab.until(DONE)
+    go(tab)
     accepted = tab.text(".measured dd")
     tab.js(
         "(() => { URL.createObjectURL = (blob) => {"
@@ -207,8 +194,7 @@ def test_a_wrong_file_is_shown_with_a_caret_and_changes_nothing(tab: Tab) -> Non
 def test_another_tab_has_a_run_of_its_own(chromium: Browser, address: str, tab: Tab) -> None:
     other = chromium.tab()
     other.open(address)
-    tab.click("#run")
-    tab.until(DONE)
+    go(tab)
     assert other.js("document.querySelectorAll('.measured dd').length") == 0
     assert not other.complaints
     chromium.close(other)
@@ -240,10 +226,7 @@ def test_settings_that_change_during_a_run_mark_what_it_measures(tab: Tab) -> No
     tab.until(f"{QUIET} && document.querySelectorAll('.fabric circle').length === 30")
     tab.click("#run")
     tab.until("laboratory.state.running")
-    tab.js(
-        "(() => { const s = document.querySelector('#traffic input'); s.value = 2;"
-        " s.dispatchEvent(new Event('input', {bubbles: true})); })()"
-    )
+    slide(tab, 2)
     tab.until("!document.querySelector('#old').hidden")
     tab.click("#cancel")
     tab.until("!document.querySelector('#run').disabled && laboratory.player.playing")
@@ -325,8 +308,7 @@ def test_a_replay_is_not_cut_off(tab: Tab) -> None:
 
 def test_the_drawing_is_reached_by_the_keyboard(tab: Tab) -> None:
     """One stop among the buttons; arrows lead from link to link and say what they carry."""
-    tab.click("#run")
-    tab.until(DONE)
+    go(tab)
     tab.js("document.querySelector('.side h2 .zoom button:last-child').focus()")
     tab.key("Tab")
     said = tab.text(".side .hover")
@@ -435,22 +417,15 @@ def test_everything_is_reached_by_the_keyboard(tab: Tab) -> None:
 
 
 def test_changed_settings_mark_what_was_measured(tab: Tab) -> None:
-    tab.click("#run")
-    tab.until(DONE)
-    tab.js(
-        "(() => { const s = document.querySelector('#traffic input'); s.value = 2;"
-        " s.dispatchEvent(new Event('input', {bubbles: true})); })()"
-    )
+    go(tab)
+    slide(tab, 2)
     tab.until(f"{QUIET} && !document.querySelector('#old').hidden")
     tab.click("#run")
     tab.until(f"{DONE} && document.querySelector('#old').hidden")
 
 
 def test_a_link_opens_the_same_again(chromium: Browser, tab: Tab) -> None:
-    tab.js(
-        "(() => { const s = document.querySelector('#traffic input'); s.value = 3;"
-        " s.dispatchEvent(new Event('input', {bubbles: true})); })()"
-    )
+    slide(tab, 3)
     tab.until(f"{QUIET} && document.querySelector('#text pre').textContent.includes('load = 0.04')")
     tab.click("#link")
     tab.until("location.hash.startsWith('#state=')")

@@ -17,7 +17,7 @@ from fabriloom.page.server import application
 from fabriloom.page.sessions import Session
 
 from .browser import Browser, Tab
-from .laboratory import DONE, LONG, QUIET, SMALL, VIEW, at, drop, served, show
+from .laboratory import DONE, LONG, QUIET, SMALL, VIEW, at, drop, go, served, show
 
 ZOOM = "laboratory.cards[0].fabric.zoom"
 FILM = "Save the replay as a WebM film, from here to its end or until you press again"
@@ -89,8 +89,7 @@ def test_every_button_does_what_it_says(tab: Tab) -> None:
 def test_the_legend_says_what_the_colour_of_a_link_means(tab: Tab, dark: bool) -> None:
     """The colour of a link stands in the legend at the place of its use, in the light and in the dark."""
     tab.dark(dark)
-    tab.click("#run")
-    tab.until(DONE)
+    go(tab)
     stops = tab.js("getComputedStyle(document.querySelector('#ramp i')).backgroundImage")
     legend = [[int(part) for part in one] for one in re.findall(r"rgb\((\d+), (\d+), (\d+)\)", stops)]
     assert len(legend) == 6

@@ -19,7 +19,7 @@ from fabriloom.report.page import Series
 from fabriloom.simulate import run
 
 from .browser import Tab
-from .laboratory import DONE, QUIET, SMALL, VIEW, coloured, drop, show
+from .laboratory import QUIET, SMALL, VIEW, coloured, drop, go, show
 
 SHELF = (
     "(() => {{ const s = document.querySelector('#shelf'); s.value = '{}';"
@@ -224,8 +224,7 @@ STROKES = "[...document.querySelectorAll('.fabric path[data-links]')]"
 
 def test_a_curve_leaves_the_fabric_as_it_is_and_colours_it(tab: Tab) -> None:
     """Packets stay while it runs; as colours, links show the highest load that was measured."""
-    tab.click("#curve")
-    tab.until(DONE)
+    go(tab, "curve")
     assert tab.js("document.body.dataset.view") == "packets"
     assert tab.js(f"laboratory.player.step(1), {VIEW}.shown.length") > 0
     show(tab, "use")
@@ -234,8 +233,7 @@ def test_a_curve_leaves_the_fabric_as_it_is_and_colours_it(tab: Tab) -> None:
 
 
 def test_one_switch_shows_packets_again_after_a_run(tab: Tab) -> None:
-    tab.click("#run")
-    tab.until(DONE)
+    go(tab)
     assert tab.js("document.body.dataset.view") == "use"
     assert not tab.js("document.querySelector('#play').checkVisibility()")
     show(tab, "packets")
@@ -246,8 +244,7 @@ def test_one_switch_shows_packets_again_after_a_run(tab: Tab) -> None:
 def test_a_run_that_deadlocks_shows_the_circle_and_does_not_begin_with_a_rate(tab: Tab) -> None:
     """With the links of terminals that are in it."""
     lesson(tab, *TORUS)
-    tab.click("#run")
-    tab.until(DONE)
+    go(tab)
     cycle = tab.js("laboratory.state.live[0].cycle")
     names = tab.js("laboratory.state.live[0].cycle.map(link => laboratory.state.looked[0].links[link])")
     assert any(name.startswith("t(") for name in names)

@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import command
 from fabriloom import load, run
-from fabriloom.cli.app import app
 from fabriloom.page import replay_file
 from fabriloom.page.replay_file import shell
-from typer.testing import CliRunner
 
 from .browser import Browser, Tab
-from .laboratory import DONE, SMALL, VIEW, coloured, show
+from .laboratory import SMALL, VIEW, coloured, go, show
 
 SCENARIOS = Path(__file__).resolve().parents[2] / "scenarios"
 BUSY = SMALL.replace("0.3", "0.6")
@@ -35,7 +34,7 @@ MOST_BYTES = 3_000_000
 
 def replayed(*arguments: str | Path, code: int = 0) -> str:
     """What the command prints."""
-    done = CliRunner().invoke(app, ["replay", *map(str, arguments)])
+    done = command("replay", *arguments)
     assert done.exit_code == code, done.output
     return done.output
 
@@ -275,8 +274,7 @@ def test_a_fabric_without_packets_is_shown_beside_another(tmp_path: Path) -> Non
 
 
 def test_the_page_saves_the_file_that_the_command_writes(tab: Tab, tmp_path: Path) -> None:
-    tab.click("#run")
-    tab.until(DONE)
+    go(tab)
     show(tab, "packets")
     tab.js(
         "(() => { HTMLAnchorElement.prototype.click = () => {}; URL.createObjectURL = (blob) => {"

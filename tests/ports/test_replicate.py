@@ -11,13 +11,12 @@ from typing import Any
 import fabriloom
 import numpy as np
 import pytest
+from commands import command
 from fabriloom import Scenario, topology
-from fabriloom.cli.app import app
 from fabriloom.report.drawing import fabric_svg
 from fabriloom.simulate import compare
 from fabriloom.studies.inspection import inspect
 from fabriloom.topology.named import links_of
-from typer.testing import CliRunner
 
 CHOICES = ("round-robin", "destination", "shortest-queue", "first-free", "nominal")
 
@@ -315,11 +314,10 @@ def test_a_plane_from_a_file_keeps_its_names(tmp_path: Path) -> None:
 def test_each_plane_is_exported_by_itself(tmp_path: Path) -> None:
     scenarios = Path(__file__).resolve().parents[2] / "scenarios"
     asked = ["export", str(scenarios / "command-and-data.toml")]
-    runner = CliRunner()
-    refused = runner.invoke(app, asked)
+    refused = command(*asked)
     assert refused.exit_code == 2
     assert "write --out DIR" in refused.stderr
-    assert runner.invoke(app, [*asked, "--out", str(tmp_path / "out")]).exit_code == 0
+    assert command(*asked, "--out", tmp_path / "out").exit_code == 0
     for name, switches in (("data", 1), ("command", 4)):
         graph = topology.file(tmp_path / "out" / f"{name}-network.csv")
         assert graph.switches == switches

@@ -83,6 +83,7 @@ def test_a_byte_that_is_no_text_has_the_place_that_it_has_in_the_whole(tmp_path:
         (b"\xff\xfeabc", "not whole text in UTF-16"),
         (b"a\n" * (1 << 24), "larger than 16 MB"),
     ],
+    ids=["long line", "gzip", "NUL", "half", "large"],
 )
 def test_what_is_no_such_text_is_refused(content: bytes, message: str, tmp_path: Path) -> None:
     (tmp_path / "wrong").write_bytes(content)

@@ -25,8 +25,8 @@ from threading import Thread
 import matplotlib
 import numpy as np
 import pytest
+from commands import command
 from fabriloom import load, routing
-from fabriloom.cli.app import app
 from fabriloom.cli.replays import with_replay
 from fabriloom.compile import compile
 from fabriloom.page.replay_file import replay_html, side_in_report
@@ -39,7 +39,6 @@ from fabriloom.simulate import run
 from fabriloom.studies import failures, inspection
 from fabriloom.studies.inspection import Checked
 from page.browser import PROGRAM, browser
-from typer.testing import CliRunner
 
 
 def chart() -> page.Chart:
@@ -76,7 +75,7 @@ def test_maps_come_back_behind_the_charts_and_are_drawn(report: Path, tmp_path: 
     shown.sections = [page.Drawing("m", "<svg></svg>", heat_map=kept), chart()]
     report.write_text(page.render(shown), encoding="utf-8")
     assert plot.charts_in(report.read_text(encoding="utf-8")) == [chart(), kept]
-    done = CliRunner().invoke(app, ["plot", str(report), "--out", str(tmp_path / "out"), "--figure", "2"])
+    done = command("plot", report, "--out", tmp_path / "out", "--figure", "2")
     assert done.exit_code == 0
     svg = (tmp_path / "out" / "2-throughput-over-both.svg").read_text(encoding="utf-8")
     assert all(text in svg for text in (">a.$x$<", ">w<", ">3.5<", "600\u202f000"))
@@ -100,7 +99,7 @@ def test_signs_of_formulas_in_names_are_text() -> None:
 
 def test_the_command_writes_what_is_asked_for(report: Path, tmp_path: Path) -> None:
     out = tmp_path / "figures"
-    done = CliRunner().invoke(app, ["plot", str(report), "--out", str(out), "--figure", "2"])
+    done = command("plot", report, "--out", out, "--figure", "2")
     assert done.exit_code == 0
     names = {"2-latency-against-script-throughput.svg", "fabriloom.sha256"}
     assert {file.name for file in out.iterdir()} == names
@@ -111,7 +110,7 @@ def test_the_command_writes_what_is_asked_for(report: Path, tmp_path: Path) -> N
     [(["--format", "gif"], "choose from svg, pdf, png"), (["--figure", "3"], "has 2 charts")],
 )
 def test_mistakes_are_said(arguments: list[str], says: str, report: Path, tmp_path: Path) -> None:
-    done = CliRunner().invoke(app, ["plot", str(report), "--out", str(tmp_path / "out"), *arguments])
+    done = command("plot", report, "--out", tmp_path / "out", *arguments)
     assert done.exit_code == 2
     assert says in done.output
 
@@ -119,7 +118,7 @@ def test_mistakes_are_said(arguments: list[str], says: str, report: Path, tmp_pa
 def test_no_pipe_is_waited_for_and_no_device_read_to_its_end(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "report.html")
     for file in (tmp_path / "report.html", tmp_path, Path("/dev/zero")):
-        done = CliRunner().invoke(app, ["plot", str(file), "--out", str(tmp_path / "out")])
+        done = command("plot", file, "--out", tmp_path / "out")
         assert done.exit_code == 2
         assert "this is a pipe or a device, not a file" in done.output
 
@@ -132,13 +131,13 @@ def test_no_pipe_is_waited_for_and_no_device_read_to_its_end(tmp_path: Path) -> 
         b'<script id="charts">[1]</script>',
         b'<script id="charts">[]</script><script id="maps">[{}]</script>',
         b"\xff\xfe",
-        b"[" * 100_000,
+        pytest.param(b"[" * 100_000, id="deep"),
     ],
 )
 def test_what_is_no_report_is_refused(text: bytes, tmp_path: Path) -> None:
     file = tmp_path / "other.html"
     file.write_bytes(b'<script id="charts">' + text if text.startswith(b"[") else text)
-    done = CliRunner().invoke(app, ["plot", str(file), "--out", str(tmp_path / "out")])
+    done = command("plot", file, "--out", tmp_path / "out")
     assert done.exit_code == 2
     assert "no report of fabriloom" in done.output
 
@@ -156,7 +155,7 @@ def test_a_damaged_chart_is_refused(was: str, damaged: str, says: str, report: P
     text = report.read_text(encoding="utf-8")
     assert was in text
     report.write_text(text.replace(was, damaged), encoding="utf-8")
-    done = CliRunner().invoke(app, ["plot", str(report), "--out", str(tmp_path / "out")])
+    done = command("plot", report, "--out", tmp_path / "out")
     assert done.exit_code == 2
     assert says in done.output
     assert not (tmp_path / "out").exists()
@@ -168,7 +167,7 @@ def test_a_missing_library_is_named_with_what_installs_it(
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"pip install 'fabriloom\[plots\]'"):
         plot.of_figures()
-    refused = CliRunner().invoke(app, ["plot", str(tmp_path)])
+    refused = command("plot", tmp_path)
     assert refused.exit_code == 2
     assert "fabriloom[plots]" in refused.stderr
 
@@ -380,14 +379,14 @@ def test_the_first_link_is_full_or_a_bus_is(name: str) -> None:
 
 def test_every_failure_is_on_the_page_and_a_file_is_not_replaced(tmp_path: Path) -> None:
     scenario, out = SCENARIOS / "own-graph.toml", tmp_path / "page.html"
-    told = CliRunner().invoke(app, ["check", str(scenario), "--fault", "all", "--out", str(out)])
+    told = command("check", scenario, "--fault", "all", "--out", out)
     assert told.exit_code == 0
     found = failures.look(compile(load(scenario)))
     assert html.escape(failures.verdict(found)).replace("&#x27;", "&#39;") in out.read_text()
     assert failures.verdict(found) in told.output
     assert f"Written to {out}" in told.output
-    other = CliRunner().invoke(app, ["check", str(scenario), "--out", str(tmp_path / "page.pdf")])
+    other = command("check", scenario, "--out", tmp_path / "page.pdf")
     assert (other.exit_code, "a report is HTML; name it page.html" in other.stderr) == (2, True)
-    again = CliRunner().invoke(app, ["check", str(scenario), "--out", str(out)])
+    again = command("check", scenario, "--out", out)
     assert again.exit_code == 2
     assert "--out" in again.stderr

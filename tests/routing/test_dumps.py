@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import command
 from fabriloom import imports, routing, topology
 from fabriloom.bounds import flows
-from fabriloom.cli.app import app
 from fabriloom.compile import LinkRoutes, networks
 from fabriloom.compile import compile as compiled
 from fabriloom.compile.links import Newest
@@ -28,7 +28,6 @@ from fabriloom.routing.even import ring_loads
 from fabriloom.scenario import Scenario
 from fabriloom.simulate import run
 from fabriloom.topology import Graph
-from typer.testing import CliRunner
 
 from .common import by_hand, graph_of
 
@@ -113,13 +112,13 @@ def test_the_command_writes_them(tmp_path: Path) -> None:
     ]
     (tmp_path / "net.toml").write_text("\n".join([*lines, "[traffic]", "load = 0.1"]), encoding="utf-8")
     ask = ["export", str(tmp_path / "net.toml"), "--out", str(tmp_path / "out")]
-    assert CliRunner().invoke(app, ask).exit_code == 0
+    assert command(*ask).exit_code == 0
     assert not (tmp_path / "out" / "lfts.out").exists()
     text = (tmp_path / "out" / "table.csv").read_text(encoding="utf-8")
     assert text.startswith("switch,terminal,links\n")
     assert np.all([f"/{lane}" in text for lane in (0, 1)])
     more = ["--set", "technology.lanes=1", "--set", "routing.adaptive=false", "--force"]
-    assert CliRunner().invoke(app, [*ask, *more]).exit_code == 0
+    assert command(*ask, *more).exit_code == 0
     assert "Unicast lids" in (tmp_path / "out" / "lfts.out").read_text(encoding="utf-8")
 
 

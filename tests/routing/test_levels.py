@@ -10,8 +10,8 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from commands import command
 from fabriloom import imports, routing, run, simulate, topology
-from fabriloom.cli.app import app
 from fabriloom.compile import LinkRoutes, compile
 from fabriloom.routing import RouteTable, dumps
 from fabriloom.scenario import Scenario
@@ -20,7 +20,6 @@ from fabriloom.studies import failures
 from fabriloom.topology import Graph
 from hypothesis import given
 from hypothesis import strategies as st
-from typer.testing import CliRunner
 
 from .common import graphs, proved
 
@@ -125,7 +124,7 @@ def test_what_is_exported_comes_back(planes: int, head: str, tmp_path: Path) -> 
     """By names, by ports, and by the file of levels of a scenario that was read back itself."""
     folder, one = tmp_path / "out", scenario({"kind": "lash"}, tmp_path, planes)
     (tmp_path / "one.json").write_text(json.dumps(one.resolved), encoding="utf-8")
-    ended = CliRunner().invoke(app, ["export", str(tmp_path / "one.json"), "--out", str(folder)])
+    ended = command("export", tmp_path / "one.json", "--out", folder)
     assert ended.exit_code == 0, ended.output
     before = run(one).links
     for table in ("table.csv", "routing.csv"):
@@ -174,7 +173,7 @@ def test_one_file_has_the_rows_of_all_networks_of_cables(tmp_path: Path) -> None
     one = scenario({"kind": "lash"}, tmp_path).with_settings({"topology": network})
     (tmp_path / "one.json").write_text(json.dumps(one.resolved), encoding="utf-8")
     folder = tmp_path / "out"
-    ended = CliRunner().invoke(app, ["export", str(tmp_path / "one.json"), "--out", str(folder)])
+    ended = command("export", tmp_path / "one.json", "--out", folder)
     assert ended.exit_code == 0, ended.output
     rule = {"kind": "table", "path": "table.csv", "service_levels": {"path": "levels.csv"}}
     again = scenario(rule, folder).with_settings({"topology": {"kind": "file", "path": "network.csv"}})
@@ -254,7 +253,7 @@ def test_rows_of_a_level_have_lanes_of_their_own(planes: int, tmp_path: Path) ->
     assert compile(turned).deadlock.free
     assert simulate.compare(compile(turned), 10**7).identical
     (tmp_path / "one.json").write_text(json.dumps(turned.resolved), encoding="utf-8")
-    ended = CliRunner().invoke(app, ["export", str(tmp_path / "one.json"), "--out", str(tmp_path / "out")])
+    ended = command("export", tmp_path / "one.json", "--out", tmp_path / "out")
     assert ended.exit_code == 0, ended.output
     head = "" if planes == 1 else "p1-"
     rule = {"kind": "table", "path": f"{head}table.csv", "service_levels": {"path": f"{head}levels.csv"}}

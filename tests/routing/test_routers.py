@@ -10,15 +10,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import command
 from fabriloom import load, routing, topology
-from fabriloom.cli.app import app
 from fabriloom.compile import compile
 from fabriloom.routing import RoutingError, routers
 from fabriloom.routing.own_table import own_table
 from fabriloom.technology import technology
 from fabriloom.topology import GraphError
 from fabriloom.topology.port_addresses import check_limits
-from typer.testing import CliRunner
 
 SHEET = """\
 kind,source,target,source_port,target_port,address,rate,_note
@@ -211,19 +210,18 @@ def test_the_command_writes_the_addresses_of_ports(tmp_path: Path) -> None:
     graph(tmp_path, STRAPPED)
     text = '[topology]\nkind = "file"\npath = "cables.csv"\n[technology]\npreset = "spacewire-200"\n'
     (tmp_path / "net.toml").write_text(f'{text}[ports]\nchoice = "nominal"\n')
-    printed = CliRunner().invoke(app, ["export", str(tmp_path / "net.toml")])
+    printed = command("export", tmp_path / "net.toml")
     assert "a,140,camera/1,3" in printed.stdout.splitlines()
 
 
 def test_the_command_writes_all_files(tmp_path: Path) -> None:
     onboard = Path(__file__).resolve().parents[2] / "scenarios" / "spacewire-onboard.toml"
-    runner = CliRunner()
-    printed = runner.invoke(app, ["export", str(onboard)])
+    printed = command("export", onboard)
     assert printed.stdout.splitlines()[:2] == [
         "router,logical_address,terminal,ports",
         "router-front,32,camera-wide,1",
     ]
-    assert runner.invoke(app, ["export", str(onboard), "--out", str(tmp_path / "out")]).exit_code == 0
+    assert command("export", onboard, "--out", tmp_path / "out").exit_code == 0
     names = {file.name for file in (tmp_path / "out").iterdir()}
     assert {"routing.csv", "routing.c", "paths.csv", "network.csv", "network.graphml"} <= names
     assert "star-tracker,processor,4 2" in (tmp_path / "out" / "paths.csv").read_text()

@@ -61,7 +61,7 @@ def _counts(printed: dict[str, Number]) -> list[dict]:
     }.items():
         exact = float(printed[key]["value"])
         rows.append(arithmetic(printed[key], float(value), (exact, exact)))
-    between = int(_between(grid_1024).sum()) // 2
+    between = len(grid_1024.switch_links) // 2
     rows.append(
         reported(
             printed["grid-1024-active-links"],
@@ -85,14 +85,9 @@ def _reliability(printed: dict[str, Number]) -> list[dict]:
     ]
 
 
-def _between(graph: Graph) -> np.ndarray:
-    """Return, per link, whether it joins two switches."""
-    return (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
-
-
 def _neighbours(graph: Graph) -> np.ndarray:
     """Return, per switch, the number of other switches that it has links to."""
-    chosen = _between(graph)
+    chosen = graph.switch_links
     pairs = np.unique(np.stack([graph.link_source[chosen], graph.link_target[chosen]]), axis=1)
     return np.bincount(pairs[0], minlength=graph.switches)
 
@@ -104,7 +99,7 @@ def _ports(graph: Graph) -> np.ndarray:
 
 def _parallel(graph: Graph) -> int:
     """Return the number of links from one switch to another, which is the same for all pairs in a Clos."""
-    chosen = _between(graph)
+    chosen = graph.switch_links
     _, counts = np.unique(
         np.stack([graph.link_source[chosen], graph.link_target[chosen]]), axis=1, return_counts=True
     )
@@ -149,5 +144,5 @@ def _half_of_clos(graph: Graph) -> np.ndarray:
 
 def _cut_links(graph: Graph, inside: np.ndarray) -> int:
     """Return the number of links between switches that cross the cut, in both directions."""
-    chosen = _between(graph)
+    chosen = graph.switch_links
     return int((inside[graph.link_source[chosen]] != inside[graph.link_target[chosen]]).sum())

@@ -21,58 +21,35 @@ ROWS = 40
 def of_run(table: pl.DataFrame) -> None:
     """Print the requirements of a run with their verdicts."""
     rows = sorted(table.to_dicts(), key=worst_first)
-    show.table(
-        [
-            "flow",
-            "required",
-            "99.99 %",
-            "longest",
-            "margin seen",
-            "guaranteed",
-            "margin guaranteed",
-            "verdict",
-        ],
-        [
-            [
-                row["flow"],
-                *(
-                    show.us(row[key])
-                    for key in ("requirement_ns", "total_latency_ns_p99_99", "total_latency_ns_max")
-                ),
-                _share(row["margin"]),
-                show.us(row["bound_ns"]),
-                _share(row["bound_margin"]),
-                row["verdict"].upper() if row["verdict"] == MISSED else row["verdict"],
-            ]
-            for row in rows[:ROWS]
-        ],
-        [False, *[True] * 6, False],
-    )
-    _more(len(rows))
+    for row in rows:
+        row["verdict"] = row["verdict"].upper() if row["verdict"] == MISSED else row["verdict"]
+    columns = {
+        "flow": ("flow", str),
+        "required": ("requirement_ns", show.us),
+        "99.99 %": ("total_latency_ns_p99_99", show.us),
+        "longest": ("total_latency_ns_max", show.us),
+        "margin seen": ("margin", _share),
+        "guaranteed": ("bound_ns", show.us),
+        "margin guaranteed": ("bound_margin", _share),
+        "verdict": ("verdict", str),
+    }
+    _first(columns, rows)
     say(f"{said(counted(table))}. Times are from the creation of a packet to its delivery.")
-    for sentence in losses(rows):
-        say(sentence)
-    for sentence in without((row["flow"], row["no_bound"]) for row in rows):
+    for sentence in (*losses(rows), *without((row["flow"], row["no_bound"]) for row in rows)):
         say(sentence)
 
 
 def of_completions(table: pl.DataFrame) -> None:
     """Print the flows that begin or end within the run, those not complete first."""
+    columns = {
+        "flow": ("flow", str),
+        **{name: (name, _count) for name in ("created", "delivered", "lost")},
+        "first created": ("first_created_ns", show.us),
+        "last delivered": ("last_delivered_ns", show.us),
+        "completed in": ("completion_ns", show.us),
+    }
     rows = table.sort("completion_ns", descending=True, nulls_last=False).to_dicts()
-    times = ("first_created_ns", "last_delivered_ns", "completion_ns")
-    show.table(
-        ["flow", "created", "delivered", "lost", "first created", "last delivered", "completed in"],
-        [
-            [
-                row["flow"],
-                *(f"{row[key]:,}" for key in ("created", "delivered", "lost")),
-                *(show.us(row[key]) for key in times),
-            ]
-            for row in rows[:ROWS]
-        ],
-        [False, *[True] * 6],
-    )
-    _more(len(rows), "that were faster", "--out has")
+    _first(columns, rows, "that were faster", "--out has")
 
 
 def of_slots(table: pl.DataFrame) -> None:
@@ -80,66 +57,53 @@ def of_slots(table: pl.DataFrame) -> None:
     rows = sorted(
         table.to_dicts(), key=lambda row: (row["slack_ns_min"] is not None, row["slack_ns_min"] or 0)
     )
-    show.table(
-        ["slot", "initiator", "target", "transactions", "used at most", "slack", "overruns"],
-        [
-            [
-                str(row["slot"]),
-                row["initiator"],
-                row["target"],
-                f"{row['transactions']} x {row['command']}",
-                show.us(row["used_ns_max"]),
-                show.us(row["slack_ns_min"]),
-                str(row["overruns"]),
-            ]
-            for row in rows[:ROWS]
-        ],
-        [True, False, False, False, True, True, True],
-    )
-    _more(len(rows))
+    for row in rows:
+        row["transactions"] = f"{row['transactions']} x {row['command']}"
+    columns = {
+        "slot": ("slot", "{}".format),
+        "initiator": ("initiator", str),
+        "target": ("target", str),
+        "transactions": ("transactions", str),
+        "used at most": ("used_ns_max", show.us),
+        "slack": ("slack_ns_min", show.us),
+        "overruns": ("overruns", "{}".format),
+    }
+    _first(columns, rows)
 
 
 def of_codes(table: pl.DataFrame) -> None:
     """Print codes by terminal, those with the most jitter first."""
+    columns = {
+        "code": ("code", str),
+        "from": ("source", str),
+        "to": ("terminal", str),
+        "taken": ("taken", _count),
+        "missed": ("missed", _count),
+        "mean": ("latency_ns_mean", show.us),
+        "longest": ("latency_ns_max", show.us),
+        "jitter": ("jitter_ns", show.us),
+    }
     rows = table.sort("jitter_ns", descending=True, nulls_last=True).to_dicts()
-    show.table(
-        ["code", "from", "to", "taken", "missed", "mean", "longest", "jitter"],
-        [
-            [
-                *(row[key] for key in ("code", "source", "terminal")),
-                *(f"{row[key]:,}" for key in ("taken", "missed")),
-                *(show.us(row[key]) for key in ("latency_ns_mean", "latency_ns_max", "jitter_ns")),
-            ]
-            for row in rows[:ROWS]
-        ],
-        [False] * 3 + [True] * 5,
-    )
-    _more(len(rows), "with less jitter", "--out has")
+    _first(columns, rows, "with less jitter", "--out has")
     say(f"Jitter: longest less shortest.{left_out(table)}")
 
 
 def of_bounds(found: Bounds) -> None:
-    """Print the requirements of a scenario and what is guaranteed."""
-    rows = sorted(found.promises, key=_left)
-    show.table(
-        ["flow", "packet", "required", "guaranteed", "margin guaranteed", "verdict"],
-        [
-            [
-                one.flow,
-                f"{one.packet_bytes} B",
-                show.us(one.requirement_ns),
-                show.us(one.bound_ns),
-                _share(margin(one.requirement_ns, one.bound_ns)),
-                _word(one),
-            ]
-            for one in rows[:ROWS]
-        ],
-        [False, *[True] * 4, False],
-    )
-    _more(len(rows))
-    kept = sum(_word(one) == GUARANTEED for one in rows)
+    """Print the requirements of a scenario and what is guaranteed, those without a bound first."""
+    columns = {
+        "flow": ("flow", str),
+        "packet": ("packet_bytes", "{} B".format),
+        "required": ("requirement_ns", show.us),
+        "guaranteed": ("bound_ns", show.us),
+        "margin guaranteed": ("bound_margin", _share),
+        "verdict": ("verdict", str),
+    }
+    rows = document(found.promises)
+    rows.sort(key=lambda row: -math.inf if row["bound_margin"] is None else row["bound_margin"])
+    _first(columns, rows)
+    kept = sum(row["verdict"] == GUARANTEED for row in rows)
     say(f"{kept} of {len(rows)} are guaranteed. Times are from the creation of a packet to its delivery.")
-    for sentence in without((one.flow, one.no_bound) for one in rows):
+    for sentence in without((row["flow"], row["no_bound"]) for row in rows):
         say(sentence)
 
 
@@ -166,20 +130,25 @@ def are_guaranteed(promises: Sequence[Promise]) -> bool:
     return all(_word(one) == GUARANTEED for one in promises)
 
 
-def _left(one: Promise) -> float:
-    """Return the margin of a promise as its sort key; those without a bound come first."""
-    left = margin(one.requirement_ns, one.bound_ns)
-    return -math.inf if left is None else left
-
-
 def _word(one: Promise) -> str:
     kept = one.bound_ns is not None and one.bound_ns <= one.requirement_ns
     return GUARANTEED if kept else f"not {GUARANTEED}"
 
 
-def _more(count: int, which: str = "with larger margins", has: str = "--json and --out have") -> None:
-    if count > ROWS:
-        say(f"{count - ROWS:,} {which} are not shown; {has} all.")
+def _first(
+    columns: show.Columns,
+    rows: Sequence[dict[str, Any]],
+    which: str = "with larger margins",
+    has: str = "--json and --out have",
+) -> None:
+    """Print the first rows, and how many there are besides."""
+    show.listed(columns, rows[:ROWS])
+    if len(rows) > ROWS:
+        say(f"{len(rows) - ROWS:,} {which} are not shown; {has} all.")
+
+
+def _count(number: int) -> str:
+    return f"{number:,}"
 
 
 def _share(value: float | None) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from shutil import get_terminal_size
 from typing import Any
 
@@ -15,8 +15,8 @@ from rich.text import Text
 
 from ..reading.texts import escaped
 from ..results import Results, shown
+from ..results.figures import deviation, in_percent, measured
 from ..results.figures import figures as figures
-from ..results.figures import in_percent, measured
 from ..results.figures import value_text as value_text
 from .exits import say
 from .house import Curve, Repetition, Saturation, promised, tally
@@ -59,6 +59,16 @@ def table(
     for row in rows:
         drawn.add_row(*(Text(escaped(cell)) for cell in row))
     draw(drawn)
+
+
+Columns = Mapping[str, tuple[str, Callable[[Any], str]]]
+"""Per heading the key of a value in each row, and its form: ``str`` of texts, which stand at the left."""
+
+
+def listed(columns: Columns, rows: Iterable[Mapping[str, Any]], title: str = "") -> None:
+    """Print a table of the values of rows."""
+    cells = [[form(row[key]) for key, form in columns.values()] for row in rows]
+    table(list(columns), cells, [form is not str for _, form in columns.values()], title)
 
 
 def pairs(rows: Iterable[tuple[str, str]]) -> None:
@@ -307,53 +317,48 @@ def saturation(study: Saturation) -> None:
     verdicts({"": study.verdict})
 
 
-def _percent(value: float | None) -> str:
-    if value is None:
-        return "-"
-    if abs(value) < 5e-4:
-        return "0 %"
-    return f"{100 * value:+.1f} %" if abs(value) < 0.0995 else f"{100 * value:+.0f} %"
-
-
 def predictions(found: Sequence[Any]) -> None:
     """Print measured values and those of a fitted model."""
-    cells = []
+    rows = []
     for one in found:
         divisor, unit = (1e3, "µs") if one.unit == "ns" else (1.0, one.unit)
-        values = [measured(one.measured / divisor), measured(one.predicted / divisor)]
-        cells.append(
-            [
-                one.program,
-                one.settings,
-                one.quantity,
-                *values,
-                unit,
-                _percent(one.deviation),
-                in_percent(one.noise, 2),
-            ]
-        )
-    head = ["program", "settings", "quantity", "measured", "predicted", "unit", "deviation", "noise"]
-    flush = [False, False, False, True, True, False, True, True]
-    table(head, cells, flush, "Predicted: nothing was set by these")
+        values = {"measured": one.measured / divisor, "predicted": one.predicted / divisor, "unit": unit}
+        rows.append({**vars(one), **values, "deviation": one.deviation})
+    columns = {
+        **{name: (name, str) for name in ("program", "settings", "quantity")},
+        **{name: (name, measured) for name in ("measured", "predicted")},
+        "unit": ("unit", str),
+        "deviation": ("deviation", deviation),
+        "noise": ("noise", lambda share: in_percent(share, 2)),
+    }
+    listed(columns, rows, "Predicted: nothing was set by these")
 
 
 def beside(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print the published numbers for the points of a curve."""
-    cells = [
-        [
-            str(row["where"]),
-            str(row["quantity"]),
-            measured(row["published"]),
-            measured(row["ours"], row["ci95"]),
-            shown.with_micro_sign(str(row["unit"])),
-            _percent(row["deviation"]),
-            str(row["kind"]),
-            {True: "yes", False: "no", None: "-"}[row["within"]],
-        ]
-        for row in rows
-    ]
-    head = ["where", "quantity", "published", "ours", "unit", "deviation", "kind", "agrees"]
-    table(head, cells, [False, False, True, True, False, True, False, False], "Published and ours")
+    columns = {
+        "where": ("where", str),
+        **_PUBLISHED_AND_OURS,
+        "kind": ("kind", str),
+        "agrees": ("agrees", str),
+    }
+    agrees = {True: "yes", False: "no", None: "-"}
+    listed(columns, [{**_said(row), "agrees": agrees[row["within"]]} for row in rows], "Published and ours")
+
+
+_PUBLISHED_AND_OURS = {
+    "quantity": ("quantity", str),
+    "published": ("published", measured),
+    "ours": ("ours", "{}".format),
+    "unit": ("unit", str),
+    "deviation": ("deviation", deviation),
+}
+
+
+def _said(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a line of a reproduction with our value and its unit as they are printed."""
+    ours = measured(row["ours"], row.get("ci95"))
+    return {"deviation": None, **row, "ours": ours, "unit": shown.with_micro_sign(str(row["unit"]))}
 
 
 def records(rows: Sequence[Mapping[str, Any]]) -> None:
@@ -379,22 +384,18 @@ KINDS = {
 
 
 def _records_of(rows: Sequence[Mapping[str, Any]], title: str, scored: bool) -> None:
-    head = ["quantity", "published", "ours", "unit", "deviation"]
-    head += ["agrees from, to", "verdict"] if scored else ["why it is not scored"]
-    cells = []
-    for row in rows:
-        known = [
-            str(row["quantity"]),
-            measured(row["published"]),
-            measured(row["ours"], row.get("ci95")),
-            shown.with_micro_sign(str(row["unit"])),
-            _percent(row.get("deviation")),
-        ]
-        if scored:
-            cells.append([*known, _agrees(row.get("tolerance")), _verdict(row)])
-        else:
-            cells.append([*known, str(row.get("reason") or "")])
-    table(head, cells, [False, True, True, False, True, *([True, False] if scored else [False])], title)
+    columns = {**_PUBLISHED_AND_OURS, "why it is not scored": ("reason", str)}
+    if scored:
+        columns = {
+            **_PUBLISHED_AND_OURS,
+            "agrees from, to": ("tolerance", _agrees),
+            "verdict": ("verdict", str),
+        }
+    more = [
+        {"tolerance": row.get("tolerance"), "verdict": _verdict(row), "reason": row.get("reason") or ""}
+        for row in rows
+    ]
+    listed(columns, [{**_said(row), **own} for row, own in zip(rows, more, strict=True)], title)
 
 
 def _agrees(limits: Sequence[float] | None) -> str:

@@ -67,7 +67,7 @@ def anynet(files: Sequence[Path]) -> Imported:
         remarks.append(f"{lines.path}: too large for BookSim's routes; those of the fewest links are taken")
     else:
         routes = _routes(routers, ways, nodes)
-    return Imported("anynet", graph, routes, sections, tuple(remarks))
+    return Imported(graph, routes, sections, tuple(remarks))
 
 
 def _remarks(lines: Lines, read: _Read) -> list[str]:

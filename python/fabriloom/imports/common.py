@@ -204,7 +204,6 @@ class Flow:
 class Imported:
     """A fabric: its graph, its routes if there are any, and the rest of a scenario for it."""
 
-    kind: str
     graph: Graph
     routes: list[Route] = field(default_factory=list)
     sections: str = ""

@@ -52,7 +52,7 @@ def hpcc(files: Sequence[Path]) -> Imported:
         remarks += beyond
         remarks.append(f"{other[0].path}: classes, ports and congestion control of flows are left out; {CUT}")
     sections += "" if flows else '\n[traffic]\npattern = "uniform"\nload = 0.3\n'
-    return Imported("hpcc", fabric.graph(), [], sections, tuple(remarks), flows)
+    return Imported(fabric.graph(), [], sections, tuple(remarks), flows)
 
 
 def _rows(file: Path) -> tuple[Lines, list[_Row]]:

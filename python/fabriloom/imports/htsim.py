@@ -78,7 +78,7 @@ def htsim(files: Sequence[Path]) -> Imported:
         remarks.append(f"{matrix.path}: priorities and transport protocols are left out; {connections.cut}")
         flows, program = connections.flows, connections.program()
     sections += "" if flows else '\n[traffic]\npattern = "uniform"\nload = 0.3\n'
-    return Imported("htsim", fabric.graph(), [], sections, tuple(remarks), flows, program)
+    return Imported(fabric.graph(), [], sections, tuple(remarks), flows, program)
 
 
 def _tree(lines: Lines) -> tuple[dict[str, tuple[int, int]], list[_Tier]]:

@@ -124,7 +124,7 @@ def ibnetdiscover(files: Sequence[Path], by_host: bool = False) -> Imported:
     remarks = [*graph.remarks, *subnet.remarks()]
     if records:
         remarks += of_levels(every, subnet.terminal, lanes, most)
-    return Imported("ibnetdiscover", graph, routes, sections, tuple(remarks), levels=levels)
+    return Imported(graph, routes, sections, tuple(remarks), levels=levels)
 
 
 @dataclass(frozen=True)

@@ -153,7 +153,7 @@ def ratatoskr(files: Sequence[Path]) -> Imported:
     if given is None:
         remarks.append(f"flits have {FLIT_BYTES} B: no <bitWidth> of a configuration is given")
     graph = network.fabric.graph()
-    return Imported("ratatoskr", graph, routes, toml_text(sections), tuple(remarks))
+    return Imported(graph, routes, toml_text(sections), tuple(remarks))
 
 
 _ROOTS = ("network-on-chip", "configuration")

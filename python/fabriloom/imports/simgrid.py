@@ -107,7 +107,7 @@ def simgrid(files: Sequence[Path]) -> Imported:
     several = platform.left_out[_SEVERAL]
     to_join = f"{_SEVERAL} are left out ({several}): where these end is not clear; write one for each link"
     graph = fabric.graph(to_join) if several else fabric.graph()
-    return Imported("simgrid", graph, [], sections, tuple(_remarks(platform, media)))
+    return Imported(graph, [], sections, tuple(_remarks(platform, media)))
 
 
 def _leave_out_routers(platform: _Platform, fabric: Fabric) -> None:

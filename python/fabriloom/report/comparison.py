@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ..results.columns import flatten
 from ..results.figures import settings_text
-from ..results.shown import from_and_to, of_programs
+from ..results.shown import from_and_to, of_programs, program_latency
 from .fabric import fabric
 from .page import Cell, Drawing, Page, Prose, Table, amount, json_text, micro, micros, plus_minus, render
 from .sections import programs as program_sections
@@ -28,8 +28,7 @@ def for_comparison(comparison: Comparison) -> str:
     page.verdicts = comparison.verdicts
     missing = comparison.runs - len(comparison.points)
     if comparison.interrupted:
-        page.status = ("interrupted", f"{missing} of {comparison.runs} points are missing: run it again.")
-        page.status_mark = "bad"
+        page.interrupt(f"{missing} of {comparison.runs} points are missing: run it again.")
     version = comparison.provenance.version
     hashes = [(name, f"SHA-256 {part.scenario_sha256}") for name, part in comparison.parts.items()]
     page.provenance = [*hashes, ("Fabriloom", version), _again(comparison)]
@@ -104,14 +103,10 @@ def _best_program(points: Sequence[Any]) -> list[Cell]:
     if not points:
         return [Cell("–")] * 4
     most = max(points, key=lambda point: point.summary["messages"]["mbytes_per_s"] or 0.0).summary
-    found = [_program_latency(point.summary) for point in points]
+    found = [program_latency(point.summary) for point in points]
     least = min(found, key=lambda latency: latency["mean"] or float("inf"))
     events, rate = most["events"]["achieved_per_s"], most["messages"]["mbytes_per_s"]
     return [*map(amount, (events, rate, *(micro(least[key]) for key in ("mean", "p99"))))]
-
-
-def _program_latency(summary: Mapping[str, Any]) -> Mapping[str, Any]:
-    return summary["events"]["latency_ns"] if summary["events"]["count"] else summary["message_latency_ns"]
 
 
 def _best(points: Sequence[Any]) -> list[Cell]:

@@ -37,8 +37,7 @@ def for_design(design: Design) -> str:
     page = Page(title=asked.name or "A design", kind="design", description=asked.description)
     page.verdicts = {"": _verdict(design)}
     if design.interrupted:
-        page.status = ("interrupted", "What was known then: run it again, and it continues from there.")
-        page.status_mark = "bad"
+        page.interrupt("What was known then: run it again, and it continues from there.")
     if best is not None:
         page.facts = _facts(design, best)
     page.sections = [_asked(design), _looked_at(design)]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ..results.shown import of_programs, program_latency
 from .drawing.style import INK, PAPER, ramp, scale_of
 from .page import Drawing, HeatMap, micro, number
 
@@ -55,10 +56,7 @@ def _accepted(summary: dict[str, Any]) -> float | None:
 
 
 def _latency_us(summary: dict[str, Any]) -> float | None:
-    kept = summary.get("message_latency_ns", summary["latency_ns"])
-    if summary.get("events", {}).get("count"):
-        kept = summary["events"]["latency_ns"]
-    return micro(kept["mean"])
+    return micro((program_latency(summary) if of_programs(summary) else summary["latency_ns"])["mean"])
 
 
 _KINDS = (("Throughput", "MB/s", _accepted), ("Mean latency", "µs", _latency_us))

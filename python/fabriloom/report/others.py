@@ -27,11 +27,11 @@ from .page import (
     amount,
     number,
     render,
+    signed,
     spot,
 )
 from .pages import provenance_of, scenario_texts
 from .sections import shared as sections
-from .sections.shared import deviation_text
 from .tally import HEAD, counts, reasons, said, tally
 
 if TYPE_CHECKING:
@@ -200,7 +200,7 @@ def _predictions(rows: Sequence[Mapping[str, Any]]) -> list[Any]:
     for row in rows:
         divisor, unit = (_MICRO, "µs") if row["unit"] == "ns" else (1.0, row["unit"])
         measured, predicted = (row[name] / divisor for name in ("measured", "predicted"))
-        text = deviation_text(row["deviation"])
+        text = signed(row["deviation"])
         noise = Cell(f"{number(100 * row['noise'], 2)} %", None, row["noise"])
         known = [Cell(row[name]) for name in ("program", "settings", "quantity")]
         shown = [amount(measured), amount(predicted), Cell(unit)]

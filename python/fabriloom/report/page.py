@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Any
 
 from ..process.libraries import pl
-from ..results.figures import figures, measured
+from ..results.figures import deviation, figures, measured
 from .drawing.style import round_above
 
 MOST_ON_A_LINE = 30
@@ -236,6 +236,10 @@ class Page:
     sections: list[Chart | Table | Drawing | Text | Heading | Prose] = field(default_factory=list)
     provenance: list[tuple[str, str]] = field(default_factory=list)
 
+    def interrupt(self, told: str) -> None:
+        """Say that the runs were interrupted, and what that means."""
+        self.status, self.status_mark = ("interrupted", told), "bad"
+
 
 def number(value: float | None, digits: int = 4) -> str:
     """Format a number with ``digits`` significant digits and thin spaces; a dash for None."""
@@ -245,6 +249,11 @@ def number(value: float | None, digits: int = 4) -> str:
 def plus_minus(value: float | None, ci95: float | None) -> str:
     """Format a number with its half-width."""
     return _typeset(measured(value, ci95, none="–"))
+
+
+def signed(part: float | None) -> str:
+    """Format a deviation as a percentage with its sign; a dash for None."""
+    return deviation(part, none="–").replace("-", "\u2212")
 
 
 _LONG = re.compile(r"(?<![\d.])\d{4,}(?![\d]*e)")
@@ -277,18 +286,25 @@ def source_hash(script: str) -> str:
     return "sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
+@cache
+def _template() -> Any:
+    """Return the template of all reports, which takes longer to compile than to fill."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
+    )
+    return environment.from_string(file_text("template.html.j2"))
+
+
 def render(page: Page) -> str:
     """Render the page as one HTML document.
 
     Its content security policy allows only our own scripts, by hash, and no downloads: even a name that is
     not escaped could do no harm.
     """
-    import jinja2
     from markupsafe import Markup
 
-    environment = jinja2.Environment(
-        autoescape=True, trim_blocks=True, lstrip_blocks=True, undefined=jinja2.StrictUndefined
-    )
     drawn = [section.links for section in page.sections if isinstance(section, Drawing)]
     large = ("vendor/lines.min.js", "large.js") if any("large" in (links or {}) for links in drawn) else ()
     names = ("vendor/charts.min.js", "reach.js", "plots.js", *large, "saving.js", "report.js")
@@ -300,7 +316,7 @@ def render(page: Page) -> str:
         for section in page.sections
         if isinstance(section, Drawing) and section.heat_map
     ]
-    return environment.from_string(file_text("template.html.j2")).render(
+    return _template().render(
         page=page,
         sections=sections,
         style=Markup(file_text("style.css")),

@@ -248,8 +248,7 @@ def for_curve(
         ),
     )
     if curve.interrupted:
-        page.status = ("interrupted", f"{missing} of {curve.runs} points are missing: run it again.")
-        page.status_mark = "bad"
+        page.interrupt(f"{missing} of {curve.runs} points are missing: run it again.")
     first, *others = curve_sections(curve.points, curve.varied, published) or [None]
     page.sections = [
         *([first] if first else []),

@@ -34,8 +34,7 @@ def for_search(study: Study, provenance: Provenance, best: dict[str, Any] | None
         ),
     )
     if study.why:
-        page.status = ("interrupted", f"{study.runs - len(study.table)} of {study.runs} runs are missing.")
-        page.status_mark = "bad"
+        page.interrupt(f"{study.runs - len(study.table)} of {study.runs} runs are missing.")
     page.sections = [*charts(searched), _trials(searched)] if searched.trials else []
     page.sections += scenario_texts(provenance)
     if best is not None:

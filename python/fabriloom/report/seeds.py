@@ -38,8 +38,7 @@ def for_seeds(repetition: Repetition) -> str:
         provenance=provenance_of(provenance, [again("run", f"--seeds {repetition.runs}")]),
     )
     if repetition.interrupted:
-        page.status = ("interrupted", f"{missing} of {repetition.runs} runs are missing: run it again.")
-        page.status_mark = "bad"
+        page.interrupt(f"{missing} of {repetition.runs} runs are missing: run it again.")
     if repetition.points:
         page.sections = [
             *charts(repetition),

@@ -54,6 +54,15 @@ def in_percent(share: float | None, digits: int = 3) -> str:
     return f"{'99.9' if share < 1 and float(text) >= 100 else text} %"
 
 
+def deviation(part: float | None, none: str = "-") -> str:
+    """Format a deviation as a percentage with its sign."""
+    if part is None:
+        return none
+    if abs(part) < 5e-4:
+        return "0 %"
+    return f"{100 * part:+.1f} %" if abs(part) < 0.0995 else f"{100 * part:+.0f} %"
+
+
 def settings_text(settings: Mapping[str, Any]) -> str:
     """Format varied settings: ``load 0.5, length 64 B``; for compared scenarios the name only."""
     return ", ".join(

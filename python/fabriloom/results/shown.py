@@ -31,6 +31,11 @@ def of_programs(*summaries: Mapping[str, Any]) -> bool:
     return bool(summaries) and all("messages" in summary for summary in summaries)
 
 
+def program_latency(summary: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the latency of events, or of messages of a program without events."""
+    return summary["events"]["latency_ns"] if summary["events"]["count"] else summary["message_latency_ns"]
+
+
 def rows(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """Return the most important lines of a summary: (name, value)."""
     latency = summary["latency_ns"]

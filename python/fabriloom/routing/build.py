@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -11,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .. import units
 from ..topology.family import usual_routing
 from ..topology.graph import Graph
 from .check import dependency_cycle
@@ -131,7 +131,7 @@ def build(
     kind = ALIASES.get(kind, kind)
     adaptive = kind != "lash" if adaptive is None else adaptive
     if kind not in KINDS:
-        raise RoutingError(f'there is no routing "{kind}"{_nearest(kind, KINDS)}', "kind")
+        raise RoutingError(f'there is no routing "{kind}"{units.choose(kind, KINDS)}', "kind")
     if not graph.switches and (kind != "auto" or interval_labelling):
         parameter = "kind" if kind != "auto" else "interval_labelling"
         raise RoutingError("on a cable between two terminals nothing is routed; leave it out", parameter)
@@ -139,7 +139,7 @@ def build(
     if kind == "interval":
         kind = str(given.pop("of", "auto"))
         if ALIASES.get(kind, kind) not in ("auto", *RULES):
-            raise RoutingError(f'there is no routing "{kind}" to label{_nearest(kind, RULES)}', "of")
+            raise RoutingError(f'there is no routing "{kind}" to label{units.choose(kind, RULES)}', "of")
         return build(graph, kind, adaptive, universal, True, spread, spread_seed, lanes, **given)
     how = _spread(adaptive, spread)
     if spread_seed is not None and spread != "random":
@@ -191,7 +191,7 @@ def intermediates(graph: Graph) -> list[int]:
 
 def _spread(adaptive: bool, spread: str | None) -> str:
     if spread is not None and spread not in SPREADS:
-        raise RoutingError(f'there is no spread "{spread}"{_nearest(str(spread), SPREADS)}', "spread")
+        raise RoutingError(f'there is no spread "{spread}"{units.choose(str(spread), SPREADS)}', "spread")
     if adaptive and spread is not None:
         raise RoutingError(
             "spread says how deterministic routing uses the links; set adaptive = false", "spread"
@@ -261,13 +261,8 @@ def _check_names(kind: str, rule: Callable[..., Any], given: dict[str, Any], own
     known = [name for name in inspect.signature(rule).parameters if name not in own]
     for name in given:
         if name not in known:
-            near = _nearest(name, known) if known else "; it has none"
+            near = units.choose(name, known) if known else "; it has none"
             raise RoutingError(f'the routing "{kind}" has no parameter "{name}"{near}', name)
-
-
-def _nearest(word: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(word, list(known), 1)
-    return f'; did you mean "{near[0]}"?' if near else f"; choose from {', '.join(known)}"
 
 
 # Random tables: for each destination, one link is drawn from its group before the run.

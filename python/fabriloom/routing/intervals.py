@@ -99,9 +99,8 @@ def _homes(graph: Graph) -> Labels:
 
 def _depth_first(graph: Graph) -> Labels:
     """Return the rank of each switch in a depth-first walk from switch 0, lowest neighbour first."""
-    between = (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
     neighbours: list[list[int]] = [[] for _ in range(graph.switches)]
-    ends = graph.link_source[between].tolist(), graph.link_target[between].tolist()
+    ends = graph.link_source[graph.switch_links].tolist(), graph.link_target[graph.switch_links].tolist()
     for source, target in zip(*ends, strict=True):
         neighbours[source].append(target)
     rank = np.full(graph.switches, graph.switches, np.int64)

@@ -66,8 +66,7 @@ def up_star_down_star(
 
 def one_way(graph: Graph) -> bool:
     """Return whether some link between switches has no opposite direction."""
-    between = (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
-    return bool((graph.link_reverse[between] < 0).any())
+    return bool((graph.link_reverse[graph.switch_links] < 0).any())
 
 
 def root_of(graph: Graph, root: int | str | None) -> int:
@@ -80,5 +79,4 @@ def root_of(graph: Graph, root: int | str | None) -> int:
         if isinstance(root, bool) or not 0 <= root < graph.switches:
             raise RoutingError(f"root is {root}; switches are numbered 0 to {graph.switches - 1}", "root")
         return int(root)
-    between = (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
-    return int(np.argmax(np.bincount(graph.link_source[between], minlength=graph.switches)))
+    return int(np.argmax(np.bincount(graph.link_source[graph.switch_links], minlength=graph.switches)))

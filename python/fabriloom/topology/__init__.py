@@ -8,11 +8,11 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Callable
 from typing import Any
 
+from .. import units
 from .banyan import banyan
 from .clos import clos, clos5
 from .different import planes
@@ -112,20 +112,14 @@ def build(kind: str, **parameters: Any) -> Graph:
     """
     function = KINDS.get(kind)
     if function is None:
-        raise GraphError(f'there is no topology "{kind}"{_nearest(kind, KINDS)}', "kind")
+        raise GraphError(f'there is no topology "{kind}"{units.choose(kind, KINDS)}', "kind")
     known = inspect.signature(function).parameters
     planes, cables = parameters.pop("replicate", 1), parameters.pop("more_cables", ())
     for name in parameters:
         if name not in known:
-            raise GraphError(f'{kind} has no parameter "{name}"{_nearest(name, known)}', name)
+            raise GraphError(f'{kind} has no parameter "{name}"{units.choose(name, known)}', name)
     for name, parameter in known.items():
         if parameter.default is parameter.empty and name not in parameters:
             raise GraphError(f'{kind} needs the parameter "{name}"', name)
     graph = with_cables(function(**parameters), cables)
     return replicate(graph, whole(planes, "replicate", 1, MOST_PORTS, "networks alike"))
-
-
-def _nearest(word: str, known: Any) -> str:
-    near = difflib.get_close_matches(word, list(known), 1)
-    choices = ", ".join(known)
-    return f'; did you mean "{near[0]}"?' if near else f"; choose from {choices}"

@@ -68,7 +68,6 @@ def banyan(
     terminal_names = [f"t.{number}" for number in range(terminals)]
     names = [*switch_names, *terminal_names]
     layout: dict[str, Any] = {
-        "parameters": {"terminals": terminals, "variant": variant, "base": base},
         "base": base,
         "stages": stages,
         "variant": variant,

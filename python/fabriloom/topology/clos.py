@@ -85,9 +85,9 @@ def clos(
         "clos",
         names,
         np.repeat(np.arange(edges), per_switch),
-        lambda switch, number: f"t{switch[4:]}.{number}",
         (low, edges + high),
         parallel,
+        rows([edges, centres]),
         {
             "parameters": {
                 "terminals": terminals,
@@ -97,9 +97,7 @@ def clos(
                 "links_per_pair": parallel,
             },
             "levels": np.repeat(np.array([0, 1], np.int64), [edges, centres]),
-            "terminals_per_switch": per_switch,
         },
-        rows([edges, centres]),
     )
 
 
@@ -246,16 +244,14 @@ def clos5(
         "clos5",
         names,
         np.repeat(np.arange(pods * edges), half),
-        lambda switch, number: f"t{switch[4:]}.{number}",
         (np.concatenate([low[0], high[0]]), np.concatenate([low[1], high[1]])),
         np.repeat([low_parallel, high_parallel], [len(low[0]), len(high[0])]),
+        rows(counts, max(2.0, max(counts) / 5)),
         {
-            "parameters": {"terminals": terminals, "switch_ports": switch_ports},
             "levels": np.repeat(np.arange(3), counts),
             "terminals_per_switch": half,
             "pods": pods,
         },
-        rows(counts, max(2.0, max(counts) / 5)),
     )
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from .family import Count, Several, TerminalsPerSwitch, family
-from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
+from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, terminals_at, whole
 from .words import groups_on_circle
 
 ARRANGEMENTS = ("relative", "absolute", "circulant")
@@ -46,7 +46,7 @@ def dragonfly(
     """
     a = whole(switches_per_group, "switches_per_group", 2, MAX_TERMINALS, "the switches of a group")
     h = whole(global_links, "global_links", 1, MAX_TERMINALS, "the cables of a switch to other groups")
-    whole(terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch")
+    terminals_at(terminals_per_switch)
     count = count_of_groups(groups, a, h, "switches_per_group")
     switches = count * a
     check_size(switches * terminals_per_switch, switches * terminals_per_switch, "groups")
@@ -63,15 +63,13 @@ def dragonfly(
         "dragonfly",
         [f"s({group},{number})" for group in range(count) for number in range(a)],
         np.repeat(np.arange(switches), terminals_per_switch),
-        lambda switch, number: f"t{switch[1:]}.{number}",
         (np.concatenate([within[0], between[0]]), np.concatenate([within[1], between[1]])),
         np.concatenate([np.ones(len(within[0]), np.int64), between[2]]),
+        groups_on_circle(count, a),
         {
             "parameters": parameters,
-            "terminals_per_switch": terminals_per_switch,
             "groups": np.repeat(np.arange(count), a),
         },
-        groups_on_circle(count, a),
     )
 
 
@@ -143,7 +141,7 @@ def dragonfly_plus(
     low = whole(leaves, "leaves", 1, MAX_TERMINALS, "the leaf switches of a group")
     high = whole(spines, "spines", 1, MAX_TERMINALS, "the spine switches of a group")
     h = whole(global_links, "global_links", 1, MAX_TERMINALS, "the cables of a spine to other groups")
-    per = whole(terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each leaf")
+    per = terminals_at(terminals_per_switch, "on each leaf")
     count = count_of_groups(groups, high, h, "spines")
     check_size(count * low * per, count * (low * per + low * high + high * h), "groups")
     names = ("leaves", "spines", "global_links", "terminals_per_switch", "groups", "arrangement")
@@ -160,15 +158,13 @@ def dragonfly_plus(
             for i in range(n)
         ],
         np.repeat(leaf, per),
-        lambda switch, number: f"t{switch[4:]}.{number}",
         (np.concatenate([within[0], spine[between[0]]]), np.concatenate([within[1], spine[between[1]]])),
         np.concatenate([np.ones(len(within[0]), np.int64), between[2]]),
+        _positions(count, low, high),
         {
             "parameters": parameters,
-            "terminals_per_switch": per,
             "groups": np.concatenate([leaf // low, (spine - count * low) // high]),
         },
-        _positions(count, low, high),
     )
 
 

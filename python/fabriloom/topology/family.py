@@ -6,10 +6,13 @@ new family is therefore one module, and its name in ``fabriloom.topology``.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, TypeVar
+from functools import wraps
+from typing import Annotated, Any, TypeVar
 
+import numpy as np
 from pydantic import Field
 
 from .graph import Graph
@@ -92,10 +95,35 @@ def usual_routing(name: str) -> str | None:
 def family(
     name: str, about: str, *, routing: str | None = None, cut: Cut | None = None
 ) -> Callable[[Builder], Builder]:
-    """Register a function as the builder of a family."""
+    """Register a function as the builder of a family.
+
+    ``parameters`` in the layout of its graphs are its arguments, unless it has put others there because they
+    follow from these; ``terminals_per_switch`` is there besides, if it is one of them.
+    """
 
     def entered(build: Builder) -> Builder:
-        FAMILIES[name] = Family(name, build, about, routing, cut)
-        return build
+        signature = inspect.signature(build)
+
+        @wraps(build)
+        def built(*given: Any, **named: Any) -> Graph:
+            graph = build(*given, **named)
+            if "parameters" not in graph.layout and graph.several is None:
+                bound = signature.bind(*given, **named)
+                bound.apply_defaults()
+                graph.layout["parameters"] = {key: _plain(one) for key, one in bound.arguments.items()}
+            if "terminals_per_switch" in graph.layout.get("parameters", {}):
+                own = graph.layout["parameters"]["terminals_per_switch"]
+                graph.layout.setdefault("terminals_per_switch", own)
+            return graph
+
+        FAMILIES[name] = Family(name, built, about, routing, cut)
+        return built
 
     return entered
+
+
+def _plain(value: Any) -> Any:
+    """Return an argument as JSON has it."""
+    if isinstance(value, np.integer):
+        return int(value)
+    return [_plain(one) for one in value] if isinstance(value, list | tuple | np.ndarray) else value

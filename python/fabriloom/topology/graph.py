@@ -304,6 +304,11 @@ def whole(value: object, parameter: str, low: int, high: int, what: str, hint: s
     return int(value)
 
 
+def terminals_at(count: object, where: str = "on each switch") -> int:
+    """Check the number of terminals at each switch."""
+    return whole(count, "terminals_per_switch", 1, MAX_TERMINALS, f"the terminals {where}")
+
+
 def check_size(terminals: int, cables: int, parameter: str) -> None:
     """Refuse absurd sizes before allocating memory.
 
@@ -331,21 +336,26 @@ def counted(value: int) -> str:
     return f"about 10^{int(abs(value).bit_length() * 0.30103)}"
 
 
+def _at_switch(switch: str, number: int) -> str:
+    return f"t{switch[switch.index('(') :]}.{number}"
+
+
 def assemble(
     family: str,
     switch_names: list[str],
     terminal_switch: Ints,
-    terminal_name: Callable[[str, int], str],
     edges: tuple[Ints, Ints],
     parallel: int | Ints,
-    layout: dict[str, Any],
     positions: NDArray[np.float64],
+    layout: dict[str, Any] | None = None,
+    terminal_name: Callable[[str, int], str] = _at_switch,
 ) -> Graph:
     """Build a graph in which every cable has two directions.
 
     ``terminal_switch``: per terminal its switch; terminals of one switch are consecutive.
-    ``terminal_name(switch name, number within the switch)`` names a terminal. ``edges``: two arrays of the
-    switches at the ends of each edge; every edge becomes ``parallel`` cables (one number, or one per edge).
+    ``terminal_name(switch name, number within the switch)`` names a terminal, at first ``t(i).k`` at the
+    switch ``s(i)``. ``edges``: two arrays of the switches at the ends of each edge; every edge becomes
+    ``parallel`` cables (one number, or one per edge).
     """
     switches = len(switch_names)
     counts = np.broadcast_to(np.asarray(parallel, np.int64), edges[0].shape)
@@ -378,7 +388,7 @@ def assemble(
         link_reverse=np.arange(len(link_source), dtype=np.int64) ^ 1,
         link_names=link_names,
         family=family,
-        layout=layout,
+        layout=layout or {},
         positions=positions,
     )
 

@@ -7,16 +7,16 @@ that).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
 from .family import Bisection, Count, Depth, LinksPerEdge, Several, TerminalsPerSwitch, family, limited
-from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
+from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, terminals_at, whole
 
 MAX_DIMENSIONS = 20
 
@@ -65,11 +65,7 @@ def ring(
 ) -> Graph:
     """Build a ring of switches ``s(i)``, each joined to the next by ``links_per_edge`` cables."""
     whole(switches, "switches", 2, MAX_TERMINALS, "the number of switches in the ring")
-    graph = _lattice("ring", [switches], terminals_per_switch, links_per_edge, wrap=True)
-    angle = 2 * np.pi * np.arange(switches) / switches
-    radius = max(switches / (2 * np.pi), 0.5)
-    positions = radius * np.column_stack([np.sin(angle), -np.cos(angle)])
-    return _with(graph, positions, {"switches": switches})
+    return _lattice("ring", [switches], terminals_per_switch, links_per_edge, True, _circle)
 
 
 @family(
@@ -83,15 +79,20 @@ def hypercube(
     """Build a hypercube of 2^``dimensions`` switches; ``s(1,0,1)`` is the corner with number 101 in
     binary."""
     whole(dimensions, "dimensions", 1, MAX_DIMENSIONS, "the number of dimensions")
-    graph = _lattice("hypercube", [2] * dimensions, terminals_per_switch, links_per_edge, wrap=False)
-    return _with(graph, _corners(graph.layout["coordinates"]), {"dimensions": dimensions})
+    return _lattice("hypercube", [2] * dimensions, terminals_per_switch, links_per_edge, False, _corners)
 
 
 def _lattice(
-    family: str, shape: Sequence[int], terminals_per_switch: int, links_per_edge: int, wrap: bool
+    family: str,
+    shape: Sequence[int],
+    terminals_per_switch: int,
+    links_per_edge: int,
+    wrap: bool,
+    positions: Callable[[Ints], NDArray[np.float64]] | None = None,
 ) -> Graph:
+    """Build a lattice; ``positions``: in the drawing, from the coordinates."""
     sides = checked_shape(shape, terminals_per_switch)
-    whole(terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch")
+    terminals_at(terminals_per_switch)
     whole(links_per_edge, "links_per_edge", 1, MAX_TERMINALS, "the cables between two neighbours")
     switches = prod(sides)
     edge_count = sum(switches // side * (side if wrap and side > 2 else side - 1) for side in sides)
@@ -101,27 +102,14 @@ def _lattice(
 
     coordinates = np.stack(np.unravel_index(np.arange(switches), sides), axis=1).astype(np.int64)
     names = ["s(" + ",".join(map(str, row)) + ")" for row in coordinates.tolist()]
-    layout = {
-        "parameters": {
-            "shape": list(sides),
-            "terminals_per_switch": terminals_per_switch,
-            "links_per_edge": links_per_edge,
-        },
-        "shape": list(sides),
-        "coordinates": coordinates,
-        "wrap": wrap,
-        "terminals_per_switch": terminals_per_switch,
-        "links_per_edge": links_per_edge,
-    }
     return assemble(
         family,
         names,
         np.repeat(np.arange(switches), terminals_per_switch),
-        lambda switch, number: f"t{switch[1:]}.{number}",
         _edges(coordinates, sides, wrap),
         links_per_edge,
-        layout,
-        lattice_positions(coordinates, sides),
+        lattice_positions(coordinates, sides) if positions is None else positions(coordinates),
+        {"shape": list(sides), "coordinates": coordinates, "wrap": wrap, "links_per_edge": links_per_edge},
     )
 
 
@@ -181,6 +169,13 @@ def lattice_positions(coordinates: Ints, sides: tuple[int, ...]) -> NDArray[np.f
     return position
 
 
+def _circle(coordinates: Ints) -> NDArray[np.float64]:
+    """Return positions on a circle, at distances of about 1."""
+    angle = 2 * np.pi * coordinates[:, 0] / len(coordinates)
+    radius = max(len(coordinates) / (2 * np.pi), 0.5)
+    return radius * np.column_stack([np.sin(angle), -np.cos(angle)])
+
+
 def _corners(coordinates: Ints) -> NDArray[np.float64]:
     """Return positions of a hypercube's corners, with one direction per dimension."""
     steps = [(1.6, 0.0), (0.0, 1.6), (0.62, 0.5), (3.6, -0.85), (0.5, 4.6)]
@@ -193,16 +188,6 @@ def _corners(coordinates: Ints) -> NDArray[np.float64]:
             step = np.array([size, 0.4] if (rank - len(steps)) % 2 == 0 else [0.5, size])
         position += coordinates[:, dimension, None] * step
     return position
-
-
-def _with(graph: Graph, positions: NDArray[np.float64], own: dict[str, Any]) -> Graph:
-    """Set the positions, and replace the lattice's ``shape`` among the parameters by the family's own."""
-    parameters = own | {key: value for key, value in graph.layout["parameters"].items() if key != "shape"}
-    graph.layout["parameters"] = parameters
-    return Graph(
-        **{name: getattr(graph, name) for name in graph.__dataclass_fields__ if name != "positions"},
-        positions=positions,
-    )
 
 
 # Twisted torus: a torus whose border is joined with an offset.
@@ -228,22 +213,17 @@ def twisted_torus(
 ) -> Graph:
     """Build switches ``s(i,j,…)``; over the border of a dimension the last coordinate grows by its twist."""
     sides = checked_shape(shape, terminals_per_switch)
-    per = whole(
-        terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch"
-    )
+    per = terminals_at(terminals_per_switch)
     offsets = _offsets(twist, sides)
     switches = prod(sides)
     check_size(0, switches * (per + len(sides)), "shape")
     coordinates = np.stack(np.unravel_index(np.arange(switches), sides), axis=1).astype(np.int64)
-    parameters = {"shape": list(sides), "twist": list(offsets[:-1]), "terminals_per_switch": per}
     return assemble(
         "twisted_torus",
         ["s(" + ",".join(map(str, row)) + ")" for row in coordinates.tolist()],
         np.repeat(np.arange(switches), per),
-        lambda switch, number: f"t{switch[1:]}.{number}",
         _twisted_edges(coordinates, sides, offsets),
         1,
-        {"parameters": parameters, "terminals_per_switch": per},
         lattice_positions(coordinates, sides),
     )
 

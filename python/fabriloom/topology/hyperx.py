@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from .family import Bisection, Count, TerminalsPerSwitch, family, limited
-from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
+from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, terminals_at, whole
 from .grid import Shape, checked_shape, lattice_positions
 
 
@@ -52,9 +52,7 @@ def hyperx(
 ) -> Graph:
     """Build switches ``s(i,j,…)``; those that differ in one coordinate are joined."""
     sides = checked_shape(shape, terminals_per_switch)
-    per = whole(
-        terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch"
-    )
+    per = terminals_at(terminals_per_switch)
     cables = _cables(links_per_dimension, len(sides))
     switches = prod(sides)
     edges = sum(switches * (side - 1) // 2 * count for side, count in zip(sides, cables, strict=True))
@@ -67,17 +65,15 @@ def hyperx(
         "coordinates": coordinates,
         "wrap": False,
         "complete": True,
-        "terminals_per_switch": per,
     }
     return assemble(
         "hyperx",
         ["s(" + ",".join(map(str, row)) + ")" for row in coordinates.tolist()],
         np.repeat(np.arange(switches), per),
-        lambda switch, number: f"t{switch[1:]}.{number}",
         (near, far),
         np.array(cables, np.int64)[dimension],
-        layout,
         _positions(coordinates, sides),
+        layout,
     )
 
 
@@ -134,11 +130,10 @@ def hammingmesh(
     those of a column to the switch of the column.
     """
     wide, high = _two(board, "board"), _two(boards, "boards")
-    per = whole(terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals of each place")
+    per = terminals_at(terminals_per_switch, "of each place")
     size = wide[0] * high[0], wide[1] * high[1]
     places = size[0] * size[1]
     check_size(places * per, places * (per + 2) + 2 * (size[0] * high[1] + size[1] * high[0]), "boards")
-    parameters = {"board": wide, "boards": high, "terminals_per_switch": per}
     near, far, cables = _mesh_edges(wide, size)
     names = [f"s({x},{y})" for x in range(size[0]) for y in range(size[1])]
     names += [f"row({y})" for y in range(size[1])] + [f"column({x})" for x in range(size[0])]
@@ -149,10 +144,8 @@ def hammingmesh(
         "hammingmesh",
         names,
         np.repeat(np.arange(places), per),
-        lambda switch, number: f"t{switch[1:]}.{number}",
         (near, far),
         cables,
-        {"parameters": parameters, "terminals_per_switch": per},
         np.concatenate([place + place // wide * 0.6, rows, columns]),
     )
 

@@ -9,7 +9,7 @@ import numpy as np
 from pydantic import Field
 
 from .family import Count, Several, TerminalsPerSwitch, family
-from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
+from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, terminals_at, whole
 from .raw import components
 from .words import on_circle
 
@@ -37,23 +37,17 @@ def jellyfish(
     count = whole(switches, "switches", 2, MAX_TERMINALS, "the number of switches")
     most = "a switch is joined to others, once each"
     whole(degree, "degree", 1, count - 1, "the cables of a switch to others", most)
-    per = whole(
-        terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch"
-    )
+    per = terminals_at(terminals_per_switch)
     whole(graph_seed, "graph_seed", 0, 2**62 - 1, "the seed of the cables")
     check_size(count * per, count * per + count * degree // 2, "switches")
     if degree == 1 and count > 2:
         raise GraphError("degree is 1, and only two switches can be joined so: raise it", "degree")
-    names = ("switches", "degree", "terminals_per_switch", "graph_seed")
-    parameters = dict(zip(names, (count, degree, per, graph_seed), strict=True))
     return assemble(
         "jellyfish",
         [f"s({number})" for number in range(count)],
         np.repeat(np.arange(count), per),
-        lambda switch, number: f"t{switch[1:]}.{number}",
         _drawn(count, degree, graph_seed),
         1,
-        {"parameters": parameters, "terminals_per_switch": per},
         on_circle(count),
     )
 

@@ -33,7 +33,7 @@ def sci_ring(terminals: Annotated[Count, Field(description="Number of terminals"
     """Build one ring of terminals ``t0``, ``t1``, …, each sending to the next."""
     count = whole(terminals, "terminals", 2, MAX_STATIONS, "the stations of the ring")
     rings = {"ring": [f"t{number}" for number in range(count)]}
-    return ring_graph("sci-ring", rings, {}, {"parameters": {"terminals": count}}, parameter="terminals")
+    return ring_graph("sci-ring", rings, {}, {}, parameter="terminals")
 
 
 @family("sci-dual-ring", "Two rings of the same terminals in opposite directions.")
@@ -69,11 +69,8 @@ def sci_bridge(
         f"ring({side})": ["s0", *(f"t{number}" for number in range(side * count, (side + 1) * count))]
         for side in range(2)
     }
-    parameters = {"terminals": count, "buses": check_buses(buses), "controllers": controllers}
-    layout = {"parameters": parameters}
-    return ring_graph(
-        "sci-bridge", rings, {"s0": buses}, layout, controllers=controllers, parameter="terminals"
-    )
+    switch = {"s0": check_buses(buses)}
+    return ring_graph("sci-bridge", rings, switch, {}, controllers=controllers, parameter="terminals")
 
 
 # A torus of rings: one ring along every line of every dimension, and a ringlet with the terminals.
@@ -118,21 +115,15 @@ def sci_torus(
         home = _place(place)
         terminals = [f"t{home}.{number}" for number in range(terminals_per_switch)]
         rings[f"ring{home}"] = ["s" + home, *terminals]
-    parameters = {
-        "shape": list(sides),
-        "terminals_per_switch": terminals_per_switch,
-        "buses": check_buses(buses),
-    }
+    check_buses(buses)
     return ring_graph(
         "sci-torus",
         rings,
         {"s" + _place(place): buses for place in places},
         {
-            "parameters": parameters,
             "shape": list(sides),
             "coordinates": np.array(places, np.int64),
             "wrap": True,
-            "terminals_per_switch": terminals_per_switch,
         },
         positions=lattice_positions(np.array(places, np.int64), sides),
         parameter="shape",

@@ -105,13 +105,13 @@ def sci_long_rings(
     for port in range(ports):
         here = slice(port * pairs_per_ring, (port + 1) * pairs_per_ring)
         rings[f"ring({port})"] = [*senders[here], "s0", *receivers[here]]
-    parameters = {"ports": ports, "pairs_per_ring": pairs_per_ring, "buses": check_buses(buses)}
+    check_buses(buses)
     pairs = list(zip(senders, receivers, strict=True))
     return ring_graph(
         "sci-long-rings",
         rings,
         {"s0": buses},
-        {"parameters": parameters | {"controllers": controllers}},
+        {},
         terminals=[*senders, *receivers],
         roles=sender_and_receiver(pairs),
         pairs=pairs,
@@ -175,16 +175,11 @@ def sci_module(
         ringlets, _ = _user_rings("s0", "expansion", range(EXPANSION_PORTS), more, USER_PORTS * user)
         rings |= ringlets
         rates |= dict.fromkeys(ringlets, EXPANSION_BITS_PER_S)
-    parameters = {
-        "terminals_per_ring": user,
-        "terminals_per_expansion_ring": more,
-        "separate_buses": separate_buses,
-    }
     return ring_graph(
         "sci-module",
         rings,
         {"s0": BUSES},
-        {"parameters": parameters},
+        {},
         ring_rates_bits_per_s=rates,
         parameter="terminals_per_ring",
         separate_buses=separate_buses,
@@ -219,7 +214,7 @@ def sci_switch_16(terminals_per_ring: TerminalsPerRing = 1, separate_buses: Sepa
         "sci-switch-16",
         rings,
         dict.fromkeys(switches, BUSES),
-        {"parameters": {"terminals_per_ring": count, "separate_buses": separate_buses}},
+        {},
         ring_rates_bits_per_s=rates,
         parameter="terminals_per_ring",
         separate_buses=separate_buses,
@@ -286,15 +281,6 @@ def sci_banyan(
     pairs = [(sender, receivers[other]) for sender, other in zip(senders, partners.tolist(), strict=True)]
     per_stage = terminals // base
     layout: dict[str, Any] = {
-        "parameters": {
-            "terminals": terminals,
-            "variant": variant,
-            "base": base,
-            "wiring": wiring,
-            "pairs_per_ring": pairs_per_ring,
-            "buses": buses,
-            "controllers": controllers,
-        },
         "base": base,
         "stages": stages,
         "variant": variant,

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from .family import Count, TerminalsPerSwitch, family
-from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
+from .graph import Graph, GraphError, Ints, assemble, check_size, terminals_at, whole
 from .words import groups_on_circle, on_circle
 
 MOST = 724
@@ -49,18 +49,17 @@ def slim_fly(
         raise GraphError(f"order is {q}; it must be 4w - 1, 4w or 4w + 1", "order")
     cables = neighbours(q)
     per = -(-cables // 2) if terminals_per_switch is None else terminals_per_switch
-    whole(per, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch")
+    terminals_at(per)
     switches = 2 * q * q
     check_size(switches * per, switches * per + q * q * cables, "order")
     return assemble(
         "slim_fly",
         [f"s({half},{group},{number})" for half in (0, 1) for group in range(q) for number in range(q)],
         np.repeat(np.arange(switches), per),
-        lambda switch, number: f"t{switch[1:]}.{number}",
         _edges(FiniteField(q), _REST[q % 4]),
         1,
-        {"parameters": {"order": q, "terminals_per_switch": per}, "terminals_per_switch": per},
         groups_on_circle(2 * q, q),
+        {"parameters": {"order": q, "terminals_per_switch": per}},
     )
 
 
@@ -126,9 +125,7 @@ def polarfly(
     are orthogonal to themselves have one neighbour less.
     """
     q = whole(order, "order", 2, MOST_OF_PLANE, "the number of elements of the field")
-    per = whole(
-        terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch"
-    )
+    per = terminals_at(terminals_per_switch)
     switches = q * q + q + 1
     check_size(switches * per, switches * per + switches * (q + 1) // 2, "order")
     field = FiniteField(q)
@@ -137,10 +134,8 @@ def polarfly(
         "polarfly",
         [f"s({a},{b},{c})" for a, b, c in points.tolist()],
         np.repeat(np.arange(switches), per),
-        lambda switch, number: f"t{switch[1:]}.{number}",
         _polar_edges(field, points),
         1,
-        {"parameters": {"order": q, "terminals_per_switch": per}, "terminals_per_switch": per},
         on_circle(switches),
     )
 

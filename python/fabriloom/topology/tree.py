@@ -16,6 +16,7 @@ from .clos import rows
 from .family import (
     Bisection,
     Count,
+    Cut,
     Depth,
     LinksPerEdge,
     Several,
@@ -24,7 +25,7 @@ from .family import (
     family,
     limited,
 )
-from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, whole
+from .graph import MAX_TERMINALS, Graph, GraphError, Ints, assemble, check_size, terminals_at, whole
 
 
 @family("cable", "Two terminals joined by one cable, without a switch.")
@@ -57,31 +58,26 @@ def crossbar(terminals: Annotated[Count, Field(description="Number of terminals"
         "crossbar",
         ["s"],
         np.zeros(terminals, np.int64),
-        lambda _, number: f"t.{number}",
         (none, none),
         1,
-        {"parameters": {"terminals": terminals}},
         np.zeros((1, 2)),
+        terminal_name=lambda _, number: f"t.{number}",
     )
 
 
-def _star_cut(graph: Graph) -> Bisection | None:
-    arms = graph.layout["parameters"]["arms"]
-    if arms % 2:
-        return None
-    cables = arms // 2 * graph.layout["parameters"]["links_per_edge"]
-    return limited(graph, cables, "half of the arms")
+def _half_of(branches: str, what: str) -> Cut:
+    """Return the cut of half of the branches of the root, as many as a parameter says."""
+
+    def cut(graph: Graph) -> Bisection | None:
+        parameters = graph.layout["parameters"]
+        if parameters[branches] % 2:
+            return None
+        return limited(graph, parameters[branches] // 2 * parameters["links_per_edge"], f"half of the {what}")
+
+    return cut
 
 
-def _tree_cut(graph: Graph) -> Bisection | None:
-    arity = graph.layout["parameters"]["arity"]
-    if arity % 2:
-        return None
-    cables = arity // 2 * graph.layout["parameters"]["links_per_edge"]
-    return limited(graph, cables, "half of the branches at the root")
-
-
-@family("star", "Switches around one centre switch.", routing="up-down", cut=_star_cut)
+@family("star", "Switches around one centre switch.", routing="up-down", cut=_half_of("arms", "arms"))
 def star(
     arms: Annotated[Count, Field(description="Number of switches around the centre")],
     terminals_per_switch: TerminalsPerSwitch = 1,
@@ -89,7 +85,7 @@ def star(
 ) -> Graph:
     """Build a switch ``centre`` with ``arms`` switches ``arm(i)`` that have the terminals ``t(i).k``."""
     whole(arms, "arms", 2, MAX_TERMINALS, "the switches around the centre")
-    whole(terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each arm")
+    terminals_at(terminals_per_switch, "on each arm")
     whole(links_per_edge, "links_per_edge", 1, MAX_TERMINALS, "the cables from an arm to the centre")
     check_size(arms * terminals_per_switch, arms * terminals_per_switch, "arms")
     check_size(0, arms * (terminals_per_switch + links_per_edge), "links_per_edge")
@@ -100,23 +96,19 @@ def star(
         "star",
         ["centre"] + [f"arm({i})" for i in range(arms)],
         np.repeat(around, terminals_per_switch),
-        lambda switch, number: f"t{switch[3:]}.{number}",
         (around, np.zeros(arms, np.int64)),
         links_per_edge,
-        {
-            "parameters": {
-                "arms": arms,
-                "terminals_per_switch": terminals_per_switch,
-                "links_per_edge": links_per_edge,
-            },
-            "levels": np.r_[1, np.zeros(arms, np.int64)],
-            "terminals_per_switch": terminals_per_switch,
-        },
         radius * np.vstack([[0.0, 0.0], np.column_stack([np.sin(angle), -np.cos(angle)])]),
+        {"levels": np.r_[1, np.zeros(arms, np.int64)]},
     )
 
 
-@family("tree", "A tree of switches with terminals at its leaves.", routing="up-down", cut=_tree_cut)
+@family(
+    "tree",
+    "A tree of switches with terminals at its leaves.",
+    routing="up-down",
+    cut=_half_of("arity", "branches at the root"),
+)
 def tree(
     arity: Annotated[Count, Field(description="Switches below each switch")],
     depth: Annotated[Depth, Field(description="Levels below the root")],
@@ -130,7 +122,7 @@ def tree(
     """
     whole(arity, "arity", 2, MAX_TERMINALS, "the switches below a switch")
     whole(depth, "depth", 1, 20, "the edges from the root to a leaf")
-    whole(terminals_per_switch, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each leaf")
+    terminals_at(terminals_per_switch, "on each leaf")
     whole(links_per_edge, "links_per_edge", 1, MAX_TERMINALS, "the cables of an edge")
     leaves = arity**depth
     switches = (arity ** (depth + 1) - 1) // (arity - 1)
@@ -144,20 +136,11 @@ def tree(
         "tree",
         [f"s({level},{number})" for level, width in enumerate(widths) for number in range(width)],
         np.repeat(np.arange(leaves), terminals_per_switch),
-        lambda switch, number: f"t({switch[4:]}.{number}",
         (np.concatenate(ends_a), np.concatenate(ends_b)),
         links_per_edge,
-        {
-            "parameters": {
-                "arity": arity,
-                "depth": depth,
-                "terminals_per_switch": terminals_per_switch,
-                "links_per_edge": links_per_edge,
-            },
-            "levels": np.repeat(np.arange(depth + 1), widths),
-            "terminals_per_switch": terminals_per_switch,
-        },
         rows(widths),
+        {"levels": np.repeat(np.arange(depth + 1), widths)},
+        terminal_name=lambda switch, number: f"t({switch[4:]}.{number}",
     )
 
 
@@ -198,15 +181,15 @@ def fat_tree(
         "fat_tree",
         names,
         np.repeat(np.arange(width), arity),
-        lambda switch, number: f"t({switch[4:]}.{number}",
         (np.concatenate(ends_a), np.concatenate(ends_b)),
         1,
+        rows([width] * levels),
         {
             "parameters": {"arity": arity, "levels": levels},
             "levels": np.repeat(np.arange(levels), width),
             "terminals_per_switch": arity,
         },
-        rows([width] * levels),
+        terminal_name=lambda switch, number: f"t({switch[4:]}.{number}",
     )
 
 
@@ -292,15 +275,11 @@ def xgft(
         "xgft",
         [f"s({level},{number})" for level, width in enumerate(widths) for number in range(width)],
         np.repeat(np.arange(widths[0]), below[0]),
-        lambda switch, number: f"t({switch[4:]}.{number}",
         (near, far),
         1,
-        {
-            "parameters": {"children": below, "parents": above},
-            "levels": np.repeat(np.arange(levels), widths),
-            "terminals_per_switch": below[0],
-        },
         rows(widths),
+        {"levels": np.repeat(np.arange(levels), widths), "terminals_per_switch": below[0]},
+        terminal_name=lambda switch, number: f"t({switch[4:]}.{number}",
     )
 
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from .family import Depth, Several, TerminalsPerSwitch, family
-from .graph import MAX_TERMINALS, Graph, Ints, check_size, whole
+from .graph import MAX_TERMINALS, Graph, Ints, check_size, terminals_at, whole
 
 Degree = Annotated[Several, Field(description="d: links out of a switch, and into it")]
 Letters = Annotated[Depth, Field(description="n: letters of a word, and the diameter")]
@@ -49,8 +49,8 @@ def _checked(degree: int, length: int) -> tuple[int, int]:
 
 
 def _words(family: str, letters: Ints, alphabet: int, degree: int, per: int) -> Graph:
-    whole(per, "terminals_per_switch", 1, MAX_TERMINALS, "the terminals on each switch")
-    switches, length = letters.shape
+    terminals_at(per)
+    switches = len(letters)
     check_size(switches * per, switches * (2 * per + degree) // 2, "terminals_per_switch")
     near, far = _links(letters, alphabet)
     home = np.repeat(np.arange(switches), per)
@@ -62,7 +62,6 @@ def _words(family: str, letters: Ints, alphabet: int, degree: int, per: int) -> 
     reverse = np.full(len(source), -1, np.int64)
     reverse[: 2 * len(terminals)] = np.arange(2 * len(terminals)) ^ 1
     called = [*names, *terminals]
-    parameters = {"degree": degree, "length": length, "terminals_per_switch": per}
     return Graph(
         switch_names=names,
         terminal_names=terminals,
@@ -73,7 +72,6 @@ def _words(family: str, letters: Ints, alphabet: int, degree: int, per: int) -> 
             f"{called[a]}>{called[b]}" for a, b in zip(source.tolist(), target.tolist(), strict=True)
         ],
         family=family,
-        layout={"parameters": parameters, "terminals_per_switch": per},
         positions=on_circle(switches),
     )
 

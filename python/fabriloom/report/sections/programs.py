@@ -10,6 +10,7 @@ from ...results import Results
 from ...results.ends import STUCK
 from ...results.figures import settings_text
 from ...results.programs import ProgramRun
+from ...results.shown import program_latency
 from ..page import (
     Axis,
     Cell,
@@ -53,7 +54,7 @@ def _micro(value_ns: float | None) -> str:
 def facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
     """Return the key numbers of a run of programs."""
     messages, hosts, events = summary["messages"], summary["hosts"], summary["events"]
-    latency = events["latency_ns"] if events["count"] else summary["message_latency_ns"]
+    latency = program_latency(summary)
     what = "event" if events["count"] else "message"
     known = []
     if events["count"]:
@@ -304,7 +305,7 @@ def _points(points: Sequence[Any], varied: Sequence[str]) -> Table:
     rows = []
     for point in points:
         summary, events = point.summary, point.summary["events"]
-        latency = events["latency_ns"] if events["count"] else summary["message_latency_ns"]
+        latency = program_latency(summary)
         rates = [events[f"{what}_per_s"] for what in ("attempted", "achieved")]
         share, rate = summary["hosts"]["blocked_share_mean"], summary["messages"]["mbytes_per_s"]
         reason = summary["end"]["reason"]

@@ -24,6 +24,7 @@ from ..page import (
     number,
     percent,
     plus_minus,
+    signed,
     spot,
 )
 
@@ -291,19 +292,9 @@ def numeric(points: Sequence[Any], varied: Sequence[str]) -> list[bool]:
     return [all(isinstance(point.settings.get(path), int | float) for point in points) for path in varied]
 
 
-def deviation_text(value: float | None) -> str:
-    """Return a deviation as a signed percentage."""
-    if value is None:
-        return "–"
-    if abs(value) < 5e-4:
-        return "0 %"
-    text = f"{100 * value:+.1f}" if abs(value) < 0.0995 else f"{100 * value:+.0f}"
-    return text.replace("-", "\u2212") + " %"
-
-
 def _deviation(value: float | None) -> Cell:
     """Return a deviation with its sign, coloured from 1 %, 5 % and 20 % on."""
-    text = deviation_text(value)
+    text = signed(value)
     if value is None or abs(value) < 0.01:
         return Cell(text, None, value)
     side, arrow = ("over", "\u25b2") if value > 0 else ("under", "\u25bc")
