@@ -63,8 +63,8 @@ def fault_columns(scenario: Scenario, network: Network, tick_ps: Ps) -> Arrays:
     for one, own in network.kinds():
         down, up = (max(1, -(-ps // tick_ps)) for ps in (one.disconnect_ps, one.running_ps))
         rules, usual = Rules(down, up, one.fault_stops == "cable"), one is technology
-        of_these = [_of_these(rows, own) for rows in (failures, stuck, errors)]
-        found += outages(graph, of_these[0], rules, *of_these[1:], wrong if usual else (), apart=apart)
+        fail, stick, err = (_of_these(rows, own) for rows in (failures, stuck, errors))
+        found += outages(graph, fail, rules, stick, err, wrong if usual else (), apart=apart)
     found = sorted(found, key=lambda one: (one.down, one.link))
     return _columns(found) | network.fault_columns(scenario, tick_ps)
 

@@ -332,7 +332,9 @@ class LinkNetwork:
         if (cable := self.cable) is None:
             return np.full(self.graph.links, np.nan)
         chars = unpadded(cable, mean_bytes)
-        times = per_link(self.graph, lambda rate, _, __: {"packet": cable.mean_packet_ps(chars, rate)})
+        times = per_link(
+            self.graph, lambda rate, _, __: {"packet": Fraction(cable.mean_packet_ps(chars, rate))}
+        )
         return np.where(self.usual, np.nan, times["packet"].astype(np.float64))
 
     def _check_credit(self, scenario: Scenario) -> None:

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import wraps
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeVar, cast
 
 import numpy as np
 from pydantic import Field
@@ -117,7 +117,7 @@ def family(
             return graph
 
         FAMILIES[name] = Family(name, built, about, routing, cut)
-        return built
+        return cast("Builder", built)
 
     return entered
 

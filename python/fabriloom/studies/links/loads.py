@@ -135,7 +135,7 @@ def by_bytes(compiled: Compiled, filled: Demand) -> Demand:
     if cable is None or demand.payload is None:
         return filled
 
-    def times_ps(one: Technology, chars: Any) -> Any:
+    def times_ps(one: Any, chars: Any) -> Any:
         apiece_ps, longer_ps = (one.mean_packet_ps(chars) for chars in (0.0, 1.0))
         return apiece_ps + chars * (longer_ps - apiece_ps)
 

@@ -432,7 +432,7 @@ mod tests {
         let refused = |f: &Fabric| other_links(f).unwrap_err().to_string();
         assert!(other_links(&with(sharing::FRAME, 4, 11, 1)).is_ok());
         assert!(other_links(&with(sharing::FRAME, 4, 0, 2)).is_ok());
-        assert!(refused(&with(sharing::FRAME, 4, 12, 1)).contains("something of every end is left"));
+        assert!(refused(&with(sharing::FRAME, 4, 12, 1)).contains("less than an end takes"));
         assert!(refused(&with(sharing::FRAME, 4, 11, 3)).contains("from 1 to lanes"));
         assert!(refused(&with(sharing::CHARACTER, 4, 11, 1)).contains("unless lanes share by frame"));
         let f = with(sharing::FRAME, 4, 10, 1);
