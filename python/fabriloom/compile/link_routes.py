@@ -226,10 +226,12 @@ class LinkRoutes:
         return found
 
     def divide(self, graph: Graph, table: RouteTable, lanes: int, half: int | None = None) -> RouteTable:
-        """Return a table of a plane by lanes."""
+        """Return a table of a plane by lanes; one after a fault follows no rings, so it has no dateline."""
         escape = self._escape.get(id(table))
-        ways = None if escape is None else table
-        return routing.divide(graph, escape or table, lanes, self.lane_choice, half, ways)
+        ways, choice = None if escape is None else table, self.lane_choice
+        if choice in routing.DATELINES and not any(table is usual for _, usual in self.planes):
+            choice = None
+        return routing.divide(graph, escape or table, lanes, choice, half, ways)
 
     @property
     def escapes(self) -> bool:
@@ -393,7 +395,7 @@ class LinkRoutes:
         if scenario.fault or self.technology.pause_above_chars:
             what = "faults" if scenario.fault else "switches that pause senders"
             message = f"{self.lane_choice} is not simulated together with {what}"
-            hint = "leave one of them out"
+            hint = f'write lane_choice = "{"dateline" if self.bubble else "escape"}"'
         elif not _native.is_by_packet(arrays):
             message, hint = f"{self.lane_choice} grants lanes to whole packets", congestion.WHOLE
         else:
