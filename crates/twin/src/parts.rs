@@ -90,6 +90,8 @@ pub struct Queue {
     pub front: Front,
     /// When its last character crossed, or it was granted its lane.
     pub moved_at: Time,
+    /// Characters with which each complete packet has arrived, in order.
+    pub sizes: VecDeque<i64>,
     /// Number of its characters that have crossed, without deleted ones.
     pub entered: u32,
     /// Number of its characters that were to cross when it was granted its lane, without deleted ones.
@@ -131,6 +133,8 @@ pub struct Lane {
     pub pauses: bool,
     /// Characters of complete packets in the input buffer, where senders are paused.
     pub stored: i64,
+    /// Characters that have arrived of a packet whose end has not.
+    pub coming: i64,
     /// Characters on their way.
     pub wire: VecDeque<Character>,
 

@@ -378,7 +378,7 @@ class LinkRoutes:
             least.check_whole_packets(longest, self.via, 2 if self.bubble else 1)
             self.technology.check_watchdog(longest, self.via)
             if self.technology.pause_above_chars:
-                congestion.check_network(arrays, self.graph.link_names)
+                congestion.check_pace(arrays, self.graph.link_names)
             if self.with_room:
                 self._check_room(scenario, arrays)
             congestion.check(scenario, arrays)
@@ -414,7 +414,7 @@ class LinkRoutes:
         room = congestion.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
         lanes = [*promised(self.technology), *slots_by_chance(self.technology, arrays)]
         lanes += [*coded(self.technology, self.graph), *without_parts(self.technology.group_choice, arrays)]
-        return [*self.network.roundings(), *room, *congestion.cut_where_paused(arrays), *lanes]
+        return [*self.network.roundings(), *room, *lanes]
 
     def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
         """Return warnings about the results of a run."""

@@ -5,7 +5,9 @@
 //! | [`arbiter`] | which lane sends by time-slots, priorities, reservations and tables, and what it is charged |
 //! | [`codes`] | time-codes and interrupts: made, arrived, passed on, waiting for wires |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened |
+//! | [`pause`] | what an input buffer holds whose sender is paused |
 
 pub mod arbiter;
 pub mod codes;
 pub mod outages;
+pub mod pause;

@@ -139,15 +139,10 @@ fn lane_arbiter(f: &Fabric) -> Checked {
     Ok(())
 }
 
-/// Refuses thresholds in a wrong order, and pause where packets are not computed as one.
+/// Refuses thresholds in a wrong order, and pause within packets.
 fn pause(f: &Fabric) -> Checked {
-    if f.has_pause() && !f.is_by_packet() {
-        return fail(
-            "link_pause_above",
-            0,
-            f.link_pause_above[0],
-            "empty, unless packets are computed as one",
-        );
+    if f.has_pause() && f.whole_packet_credit == 0 {
+        return fail("link_pause_above", 0, f.link_pause_above[0], "empty, unless packets pass whole");
     }
     let ends = f.link_pause_above.iter().zip(&f.link_pause_until);
     match ends.enumerate().find(|(_, (above, until))| until > above) {
@@ -182,10 +177,10 @@ fn with_room(f: &Fabric) -> Checked {
 fn congestion(f: &Fabric) -> Checked {
     known("mark_victims", &[f.mark_victims], 1)?;
     let entries = f.cct_eighths.len();
-    let counted = f.is_by_packet() && f.output_queues == 1 && !f.has_pause() && !f.has_faults();
+    let counted = f.is_by_packet() && f.output_queues == 1 && !f.may_cut();
     if entries == 1 || entries > 1 << 16 || entries > 0 && !counted {
-        let expected = "empty, or 2 to 65,536 entries where packets are computed as one, with queues per output, \
-                        no link fails and no switch pauses its senders";
+        let expected = "empty, or 2 to 65,536 entries where packets are computed as one, with queues per output \
+                        and no link fails";
         return fail("cct_eighths", 0, entries, expected);
     }
     between("cct_eighths", &f.cct_eighths, 0, 1 << 20, "at most 2^20")?;
