@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from . import _native
 from .bounds import Promise, of_few_flows, promises_of
-from .compile import Compiled, compile, congestion
+from .compile import Compiled, compile
 from .results import Results
 from .results.ends import STUCK
 from .results.kinds import KINDS
@@ -237,8 +237,6 @@ def _simulate(compiled: Compiled, options: dict[str, Any], progress: Report | No
     except KeyboardInterrupt:
         ended = {"end_reason": "interrupted"}  # also after the last step, or who called would go on
     except _native.RunError as error:
-        if error.args[1] == "fault-where-paused":
-            raise congestion.not_simulated(compiled.scenario) from error
         raise compiled.sources.failed(error) from error
     return {**simulation.result(), **ended}
 

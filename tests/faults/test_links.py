@@ -241,6 +241,34 @@ def test_packets_escape_over_what_is_left(seed: int) -> None:
     assert found.packets > 1000
 
 
+@pytest.mark.parametrize("choice", ["dateline", "wide-dateline", "kept-dateline"])
+def test_a_torus_with_datelines_goes_on_without_them(choice: str) -> None:
+    """New tables have layers of lanes, or up*/down*; the first ones come back with all links."""
+    table = {
+        "topology": {"kind": "torus", "shape": [4, 4]},
+        "technology": {"preset": "generic", "lanes": 2},
+        "routing": {
+            "kind": "dimension-order",
+            "lane_choice": choice,
+            "variant": "minimal",
+            "after_fault": {"delay": "1 us"},
+        },
+        "traffic": {"pattern": "uniform", "length": "32 B", "arrivals": "backlog"},
+        "fault": [{"cable": "s(0,0)>s(0,1)", "at": "5 us", "repaired": "20 us"}],
+        "run": {"duration": "40 us", "warmup": "7 us", "precision": 0},
+    }
+    compiled = compile(Scenario.from_dict(table))
+    assert isinstance(compiled.routes, LinkRoutes)
+    ((after,),) = compiled.routes.after_planes.values()
+    assert (after.route != routing.NONE).all()
+    assert compiled.routes.is_free(compiled.graph.planes[0].graph, after)
+    verdict = compiled.deadlock
+    assert verdict.free or verdict.when.endswith("while packets are under way by the tables before it")
+    found = compare(compiled, 40_000_000)
+    assert found.identical
+    assert found.packets > 1000
+
+
 def test_classes_have_their_lanes_on_new_tables() -> None:
     """Each on its own lanes, as before; and what waits for what on them is looked at."""
     own = [{"from": ["t(0).0", "t(1).0"], "lanes": [1]}, {"from": ["t(4).0"], "lanes": [0, 2]}]

@@ -13,7 +13,6 @@ from fabriloom import Results, Scenario, load, report, run
 from fabriloom.compile import compile
 from fabriloom.compile.physical_lanes import rate_changes
 from fabriloom.results import columns
-from fabriloom.scenario import ScenarioError
 from fabriloom.simulate import compare
 from fabriloom.studies.inspection import inspect, lines
 from fabriloom.technology import technology
@@ -182,17 +181,12 @@ def test_time_slots_are_met_by_chance_without_classes() -> None:
     assert not any("time-slots" in text for text in told)
 
 
-def test_weights_hold_beside_pause() -> None:
+@pytest.mark.parametrize("sharing", ["packet", "flit"])
+def test_weights_hold_beside_pause(sharing: str) -> None:
     """Terminals that are paused one by one share a link by the weights of their lanes."""
-    weighted = {"lane_arbiter": "weighted", "lane_low": "0:48,1:16"}
+    weighted = {"lane_arbiter": "weighted", "lane_low": "0:48,1:16", "lane_sharing": sharing}
     found = parts(two_into_one("ethernet-100m", **weighted))
     assert found[0] / found[1] == pytest.approx(3, rel=0.1)
-
-
-def test_pause_is_not_within_packets() -> None:
-    own = {"preset": "ethernet-100m", "lanes": 2, "lane_sharing": "flit"}
-    with pytest.raises(ScenarioError, match="pause"):
-        compile(Scenario.from_dict({"topology": {"kind": "crossbar", "terminals": 3}, "technology": own}))
 
 
 def test_a_cable_of_frames_with_the_rate_of_its_wire_is_a_warning(tmp_path: Path) -> None:

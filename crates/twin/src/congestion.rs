@@ -42,7 +42,13 @@ impl Twin<'_> {
         }
         let link = self.fabric.link_of(output);
         let own = self.characters(packet);
-        let has_credit = self.enters_terminal(link) || self.occupied(output) + own <= self.first_credit(link);
+        let has_credit = if self.enters_terminal(link) {
+            true
+        } else if self.fabric.has_pause() {
+            !self.lanes[output as usize].paused
+        } else {
+            self.occupied(output) + own <= self.first_credit(link)
+        };
         let is_long = self.queued(group) - own > u64::from(self.fabric.mark_above_chars);
         if is_long && (has_credit || self.fabric.mark_victims == 1) {
             let (eligible, marked) = &mut self.congestion.links[link as usize];

@@ -31,8 +31,8 @@ pub enum What {
     Arrive { lane: u32, faults: u32 },
     /// One quantum of credit arrives at the sender of the lane.
     Credit { lane: u32, faults: u32 },
-    /// The sender of the lane learns that it is paused, or goes on.
-    Pause { lane: u32, pauses: bool },
+    /// The sender of the lane learns that it is paused, or goes on. `faults`: as for characters.
+    Pause { lane: u32, faults: u32, pauses: bool },
     /// A character has left the output buffer of the lane completely.
     PlaceFree { lane: u32, faults: u32 },
     /// A packet has left the input buffer of the lane, and its sender knows.

@@ -88,6 +88,7 @@ impl Twin<'_> {
             state.places_taken = 0;
             state.credit = 0;
             state.amid_packet = false;
+            (state.paused, state.pauses) = (false, false);
             let waiting: Vec<Character> = waiting.collect();
             for character in sent.chain(waiting.iter().copied()) {
                 self.lose(character.packet, |link| &mut link.cut, link);
@@ -146,6 +147,7 @@ impl Twin<'_> {
             }
             let state = &mut self.lanes[lane as usize];
             state.credit = state.promised - arrived;
+            self.changes_store(lane, 0);
             for &group in &self.groups_of_lane[lane as usize] {
                 self.agenda.add(self.now, What::Arbitrate { group });
             }
@@ -181,6 +183,7 @@ impl Twin<'_> {
             let Some(character) = queue.packets[0].1.pop_front() else { return };
             self.take_from_input(place.lane);
             if character.kind == Kind::End {
+                self.take_from_store(place);
                 self.come_forward(place);
             }
         }

@@ -90,6 +90,8 @@ pub struct Queue {
     pub front: Front,
     /// When its last character crossed, or it was granted its lane.
     pub moved_at: Time,
+    /// Characters with which each complete packet has arrived, in order.
+    pub sizes: VecDeque<i64>,
     /// Number of its characters that have crossed, without deleted ones.
     pub entered: u32,
     /// Number of its characters that were to cross when it was granted its lane, without deleted ones.
@@ -137,6 +139,8 @@ pub struct Lane {
     pub drops: bool,
     /// A packet has begun to arrive, and its end has not.
     pub amid_arrival: bool,
+    /// Characters that have arrived of a packet whose end has not.
+    pub coming: i64,
     /// Characters on their way.
     pub wire: VecDeque<Character>,
 

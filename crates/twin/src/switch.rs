@@ -63,12 +63,14 @@ impl Twin<'_> {
     /// Puts an arrived character into its queue, or keeps it until the header determines the queue.
     pub(crate) fn sort_in(&mut self, lane: u32, character: Character) {
         let state = &mut self.lanes[lane as usize];
+        state.coming += 1;
         if let Some(queue) = state.receiving {
-            if character.kind == Kind::End {
-                state.receiving = None;
-            }
             let packets = &mut state.queues.get_mut(&queue).expect("its queue").packets;
             packets.back_mut().expect("its packet").1.push_back(character);
+            if character.kind == Kind::End {
+                state.receiving = None;
+                self.store(Place { lane, queue });
+            }
             return self.look_at_header(Place { lane, queue });
         }
         if state.entering.is_empty() {
@@ -86,6 +88,9 @@ impl Twin<'_> {
         state.receiving = (character.kind != Kind::End).then_some(queue);
         let characters = std::mem::take(&mut state.entering);
         state.queues.entry(queue).or_default().packets.push_back((character.packet, characters));
+        if character.kind == Kind::End {
+            self.store(Place { lane, queue });
+        }
         self.look_at_header(Place { lane, queue });
     }
 
@@ -370,11 +375,7 @@ impl Twin<'_> {
             self.agenda.add(self.now + pace, What::Cross { link });
         }
         if character.kind == Kind::End {
-            let characters = self.characters(character.packet);
-            self.store(place.lane, -(characters as i64));
-            if self.fabric.drops == 1 {
-                self.lanes[place.lane as usize].admitted -= characters;
-            }
+            self.take_from_store(place);
             self.leave(place, output);
         }
     }

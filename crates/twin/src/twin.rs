@@ -123,6 +123,7 @@ impl<'a> Twin<'a> {
                 | What::Credit { lane, faults }
                 | What::PlaceFree { lane, faults }
                 | What::Deliver { lane, faults }
+                | What::Pause { lane, faults, .. }
                     if faults != self.faults_of(lane) => {}
                 What::Arrive { lane, .. } => self.arrive(lane),
                 What::Credit { lane, .. } => self.credit(lane),
@@ -145,7 +146,7 @@ impl<'a> Twin<'a> {
                 What::Cross { link } => self.cross(link),
                 What::Take { link } => self.take(link),
                 What::Wire { link } => self.start_on_wire(link),
-                What::Pause { lane, pauses } => self.pause(lane, pauses),
+                What::Pause { lane, pauses, .. } => self.pause(lane, pauses),
                 What::Look { lane } => self.look_at_store(lane),
             }
         }

@@ -5,7 +5,7 @@ use fabriloom_engine::kernel::Time;
 
 use crate::FlowControl;
 use crate::event::What;
-use crate::parts::{Character, Head, Kind};
+use crate::parts::{Character, Head, Kind, Place};
 use crate::twin::Twin;
 
 impl Twin<'_> {
@@ -52,7 +52,11 @@ impl Twin<'_> {
     }
 
     fn start_data(&mut self, link: u32) {
-        let ready: Vec<u32> = self.fabric.lanes_of(link).filter(|&lane| self.is_ready(link, lane)).collect();
+        let mut ready: Vec<u32> =
+            self.fabric.lanes_of(link).filter(|&lane| self.is_ready(link, lane)).collect();
+        if self.now < self.links[link as usize].stopped_until {
+            ready.retain(|&lane| self.lanes[lane as usize].amid_packet);
+        }
         if self.fabric.has_lane_arbiter() {
             return self.start_by_rules(link, &ready);
         }
@@ -223,9 +227,6 @@ impl Twin<'_> {
             is_endless || state.arrived - state.departed <= most,
             "the input buffer of lane {lane} overflows"
         );
-        if character.kind == Kind::End {
-            self.store(lane, self.characters(character.packet) as i64);
-        }
         self.sort_in(lane, character);
         self.agenda.add(self.now, What::Cross { link });
     }
@@ -249,10 +250,27 @@ impl Twin<'_> {
         false
     }
 
-    /// Counts a packet that is complete in an input buffer, or has left it.
-    pub(crate) fn store(&mut self, lane: u32, characters: i64) {
+    /// Counts a packet whose end has come into its queue.
+    pub(crate) fn store(&mut self, place: Place) {
+        let state = &mut self.lanes[place.lane as usize];
+        let size = std::mem::take(&mut state.coming);
+        state.queues.get_mut(&place.queue).expect("its queue").sizes.push_back(size);
+        self.changes_store(place.lane, size);
+    }
+
+    /// Counts no longer the packet at the front of a queue, whose end has left.
+    pub(crate) fn take_from_store(&mut self, place: Place) {
+        let queue = self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("its queue");
+        let size = queue.sizes.pop_front().expect("its end has come");
+        if self.fabric.drops == 1 {
+            self.lanes[place.lane as usize].admitted -= size as u64;
+        }
+        self.changes_store(place.lane, -size);
+    }
+
+    pub(crate) fn changes_store(&mut self, lane: u32, by: i64) {
         if self.fabric.has_pause() {
-            self.lanes[lane as usize].stored += characters;
+            self.lanes[lane as usize].stored += by;
             self.agenda.add(self.now, What::Look { lane });
         }
     }
@@ -268,10 +286,10 @@ impl Twin<'_> {
         } else {
             self.fabric.link_pause_above[link]
         };
-        let pauses = state.stored > i64::from(threshold);
+        let pauses = state.stored > i64::from(threshold) && !self.links[link].down;
         if pauses != std::mem::replace(&mut state.pauses, pauses) {
             let after = i64::from(self.fabric.link_credit_ticks[link]);
-            self.agenda.add(self.now + after, What::Pause { lane, pauses });
+            self.agenda.add(self.now + after, What::Pause { lane, faults: self.faults_of(lane), pauses });
         }
     }
 

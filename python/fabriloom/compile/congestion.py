@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from .. import _native
-from ..codes import FAULT_KIND
 from ..scenario import Scenario, ScenarioError
 from ..technology import Technology, TechnologyError
 from ..technology.model import Ps
@@ -45,9 +44,9 @@ def check(scenario: Scenario, arrays: Arrays) -> None:
     own = scenario.congestion_control
     if own is None:
         return
-    if scenario.fault or len(arrays["link_pause_above"]):
-        what = "faults" if scenario.fault else "switches that pause senders or drop packets"
-        raise _refused(scenario, f"is not simulated together with {what}", "leave one of them out")
+    if scenario.fault and not (len(arrays["link_pause_above"]) and _only_stops(scenario)):
+        hint = "leave one of them out; where switches pause senders, terminals may be stuck for a time"
+        raise _refused(scenario, "is not simulated together with faults", hint)
     if not _native.is_by_packet(arrays):
         raise _refused(scenario, "is of packets that pass whole", WHOLE)
     if not arrays["output_queues"]:
@@ -77,9 +76,9 @@ def _refused(scenario: Scenario, why: str, hint: str) -> ScenarioError:
 # Switches that pause their senders: what is refused, and whether buffers hold what comes until then.
 
 _MESSAGE = (
-    "switches that pause senders or drop packets are not simulated together with a watchdog, new tables, "
-    "packets for several targets, universal routing, lanes that share a link by flit, a crossbar at link "
-    "rate, or switches that pass packets of slow links on to fast ones without storing them"
+    "full buffers that drop packets are not simulated together with faults that cut packets, a watchdog, "
+    "new tables, packets for several targets, universal routing, lanes that share a link by flit, or a "
+    "crossbar at link rate"
 )
 
 _AS_ONE = "where senders are paused or packets dropped, packets leave without gaps"
@@ -87,25 +86,19 @@ _AS_ONE = "where senders are paused or packets dropped, packets leave without ga
 NEVER_PAUSED = 2**32 - 1
 """The threshold of buffers that drop packets instead."""
 
-_CREDIT = (
-    "write pause_above_flits = 0 and pause_until_flits = 0, without drop_when_full: packets then wait for "
-    "credit"
-)
+
+def _only_stops(scenario: Scenario) -> bool:
+    """Return whether nothing fails but that terminals are stuck for a time."""
+    return all(one.stops and (one.repaired_ps or one.mttr_ps) is not None for one in scenario.fault)
 
 
-def check_network(arrays: Arrays, names: Sequence[str]) -> None:
-    """Raise TechnologyError if senders are paused, or packets dropped, where they cannot be computed as one.
-
-    ``names``: of the links.
-    """
-    if not len(arrays["link_pause_above"]) or _native.is_by_packet(arrays):
-        return
-    _check_pace(arrays, names)
-    setting = "drop_when_full" if arrays["drops"] else "pause_above_flits"
-    raise TechnologyError(_MESSAGE, setting, f"leave that out; or {_CREDIT}")
+def check_drops(scenario: Scenario, arrays: Arrays) -> None:
+    """Raise TechnologyError if packets are dropped where they cannot be computed as one, or are cut."""
+    if arrays["drops"] and not (_native.is_by_packet(arrays) and _only_stops(scenario)):
+        raise TechnologyError(_MESSAGE, "drop_when_full", "leave that out, or remove drop_when_full")
 
 
-def _check_pace(arrays: Arrays, names: Sequence[str]) -> None:
+def check_pace(arrays: Arrays, names: Sequence[str]) -> None:
     """Raise TechnologyError if a link out of a switch pauses within a packet, as the engine's ``keeps_pace``
     has it: because its output buffer is empty before more has crossed, or because a slow link supplies it.
     """
@@ -126,26 +119,6 @@ def _check_pace(arrays: Arrays, names: Sequence[str]) -> None:
         what = f"the output buffer of {name} is empty before the next flit has crossed its switch"
         hint = f"write output_buffer_flits = {needed.max()} or more"
         raise TechnologyError(f"{what}: {_AS_ONE}", "output_buffer_flits", hint)
-
-
-def not_simulated(scenario: Scenario) -> ScenarioError:
-    """Return the error of a run in which a fault meets packets where senders are paused."""
-    message = (
-        "a fault meets packets: where switches pause senders, what is cut or has wrong bits is not simulated"
-    )
-    hint = f'a terminal may be stuck for a time, and a link may be down from at = "0 s"; or {_CREDIT}'
-    return scenario.error(message, ("fault",), hint)
-
-
-def cut_where_paused(arrays: Arrays) -> list[str]:
-    """Return a warning if a fault may end a run because senders are paused; see :func:`not_simulated`."""
-    kinds, down = arrays["fault_kind"], arrays["fault_down_ticks"]
-    cuts = ((kinds == FAULT_KIND.LINK) & (down > 0)) | (kinds == FAULT_KIND.LOSS)
-    if not len(arrays["link_pause_above"]) or not cuts.any():
-        return []
-    return [
-        f"a run ends with an error when a fault cuts a packet, because switches pause senders here; {_CREDIT}"
-    ]
 
 
 def pauses(arrays: Arrays) -> bool:

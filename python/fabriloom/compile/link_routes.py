@@ -226,10 +226,12 @@ class LinkRoutes:
         return found
 
     def divide(self, graph: Graph, table: RouteTable, lanes: int, half: int | None = None) -> RouteTable:
-        """Return a table of a plane by lanes."""
+        """Return a table of a plane by lanes; one after a fault follows no rings, so it has no dateline."""
         escape = self._escape.get(id(table))
-        ways = None if escape is None else table
-        return routing.divide(graph, escape or table, lanes, self.lane_choice, half, ways)
+        ways, choice = None if escape is None else table, self.lane_choice
+        if choice in routing.DATELINES and not any(table is usual for _, usual in self.planes):
+            choice = None
+        return routing.divide(graph, escape or table, lanes, choice, half, ways)
 
     @property
     def escapes(self) -> bool:
@@ -375,7 +377,9 @@ class LinkRoutes:
                 least = replace(least, input_buffer_chars=int(buffers.min()))
             least.check_whole_packets(longest, self.via, 2 if self.bubble else 1)
             self.technology.check_watchdog(longest, self.via)
-            congestion.check_network(arrays, self.graph.link_names)
+            if len(arrays["link_pause_above"]):
+                congestion.check_pace(arrays, self.graph.link_names)
+            congestion.check_drops(scenario, arrays)
             if self.with_room:
                 self._check_room(scenario, arrays)
             congestion.check(scenario, arrays)
@@ -392,7 +396,7 @@ class LinkRoutes:
         if scenario.fault or len(arrays["link_pause_above"]):
             what = "faults" if scenario.fault else "switches that pause senders or drop packets"
             message = f"{self.lane_choice} is not simulated together with {what}"
-            hint = "leave one of them out"
+            hint = f'write lane_choice = "{"dateline" if self.bubble else "escape"}"'
         elif not _native.is_by_packet(arrays):
             message, hint = f"{self.lane_choice} grants lanes to whole packets", congestion.WHOLE
         else:
@@ -411,7 +415,7 @@ class LinkRoutes:
         room = congestion.headroom(arrays, self.graph.link_names, self._longest_chars(arrays) + 1)
         lanes = [*promised(self.technology), *slots_by_chance(self.technology, arrays)]
         lanes += [*coded(self.technology, self.graph), *without_parts(self.technology.group_choice, arrays)]
-        return [*self.network.roundings(), *room, *congestion.cut_where_paused(arrays), *lanes]
+        return [*self.network.roundings(), *room, *lanes]
 
     def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
         """Return warnings about the results of a run."""

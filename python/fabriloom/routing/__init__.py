@@ -24,7 +24,7 @@ from .check import (
     verify,
     ways_of,
 )
-from .lanes import ESCAPES, divide, escape_part, halves, in_rings
+from .lanes import DATELINES, ESCAPES, divide, escape_part, halves, in_rings
 from .layers import hops_needed, layers_needed
 from .levels import of_level, pairs_at
 from .planes import pairs_together, ports_together, together
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AROUND",
+    "DATELINES",
     "ESCAPES",
     "KINDS",
     "NONE",

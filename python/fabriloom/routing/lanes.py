@@ -17,7 +17,7 @@ from .up_down import shortest_path
 
 ESCAPES = ("escape", "escape-with-room")
 LANE_CHOICES = ("any", "destination", "dateline", "wide-dateline", "kept-dateline", "bubble", *ESCAPES)
-_DATELINES = ("dateline", "wide-dateline", "kept-dateline")
+DATELINES = ("dateline", "wide-dateline", "kept-dateline")
 
 Ints = NDArray[np.int64]
 
@@ -83,7 +83,7 @@ def divide(
         return replace(_regrouped([_Part(table, sets, table.layer)], lanes), layer=None)
     if lanes == 1 and choice in ("any", "bubble"):
         return table
-    if choice in _DATELINES:
+    if choice in DATELINES:
         _check_dateline(graph, table, lanes)
         table = table.full() if choice != "dateline" else table
         if choice == "kept-dateline" and len(table.via_switch):

@@ -255,11 +255,13 @@ def _traffic_class(scenario: Scenario, path: Path, one: TrafficClass) -> None:
 
 
 _NOT_REPLACED = {
-    "universal": "universal routing",
-    "interval_labelling": "interval labels",
-    "distribution": "packet distribution",
+    "universal": ("universal routing", 'write kind = "minimal-layers", or keep the tables'),
+    "interval_labelling": ("interval labels", "switches with tables have none: remove the labels"),
+    "distribution": ("packet distribution", "remove one of them"),
+    "bubble": ('lane_choice = "bubble"', 'write lane_choice = "dateline"'),
+    "escape-with-room": ('lane_choice = "escape-with-room"', 'write lane_choice = "escape"'),
 }
-"""Settings that cannot be combined with replaced routing tables, besides some lanes."""
+"""Settings that cannot be combined with replaced routing tables, in words, and what to write instead."""
 
 
 def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> None:
@@ -276,13 +278,13 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
         "universal": routing.universal or isinstance(routing, Valiant | Ugal),
         "interval_labelling": routing.interval_labelling or isinstance(routing, Interval),
         "distribution": bool(routing.distribution),
-        "lane_choice": routing.lane_choice not in (None, "any", "destination") and not escapes,
+        "lane_choice": routing.lane_choice in _NOT_REPLACED,
     }
     for name in (name for name, is_set in in_the_way.items() if is_set):
-        what = _NOT_REPLACED.get(name, f'lane_choice = "{routing.lane_choice}"')
+        what, hint = _NOT_REPLACED[str(routing.lane_choice) if name == "lane_choice" else name]
         message = f"tables are not replaced after a fault with {what}"
         place = (*path[:1], name) if name in scenario.raw["routing"] else path
-        raise scenario.error(message, place, "remove one of them", key=True)
+        raise scenario.error(message, place, hint, key=True)
 
 
 def _faults(scenario: Scenario) -> None:

@@ -121,7 +121,7 @@ impl Network {
     #[inline(never)]
     pub(super) fn mark(&mut self, stay: u32, output: u32) {
         let Stay { packet, length, entry, .. } = self.stays[stay];
-        let has_credit = self.fabric.mark_victims == 1 || self.has_credit_for(output, length);
+        let has_credit = self.fabric.mark_victims == 1 || self.may_send(output, length);
         let Some(congestion) = &mut self.congestion else { return };
         let queue = congestion.leaves(entry >> 1, self.now, length);
         let is_root = queue > u64::from(self.fabric.mark_above_chars) && has_credit;

@@ -10,6 +10,7 @@ use super::parts::Stay;
 use super::state::{Network, Packet, UNKNOWN};
 use crate::fabric::NONE;
 use crate::kernel::Time;
+use crate::links::pause::Level;
 use crate::measure::{Hop, hop_kind};
 
 /// The input buffer of a lane.
@@ -22,33 +23,9 @@ pub(super) struct Store {
     pub(super) admitted: i64,
 }
 
-/// What it holds, up to some tick.
-#[derive(Clone, Copy, Debug)]
-struct Level {
-    /// Thresholds, in characters.
-    above: i64,
-    until: i64,
-    /// Characters of complete packets.
-    holds: i64,
-    most: i64,
-    /// Whether the last thing that its switch said was to pause.
-    pauses: bool,
-}
-
 impl Store {
     pub fn new(above: u32, until: u32) -> Self {
-        let (above, until) = (i64::from(above), i64::from(until));
-        let level = Level { above, until, holds: 0, most: 0, pauses: false };
-        Self { level, coming: VecDeque::new(), admitted: 0 }
-    }
-}
-
-impl Level {
-    /// Takes what arrives and leaves in one tick.
-    fn change(&mut self, by: i64) {
-        self.holds += by;
-        self.most = self.most.max(self.holds);
-        self.pauses = self.holds > if self.pauses { self.until } else { self.above };
+        Self { level: Level::new(above, until), coming: VecDeque::new(), admitted: 0 }
     }
 }
 
@@ -109,6 +86,11 @@ impl Network {
         goes_on.map_or(UNKNOWN, |&(time, _)| time + delay)
     }
 
+    /// Whether the sender of a lane is not paused, or has credit for a packet of this length.
+    pub(super) fn may_send(&mut self, lane: u32, length: u32) -> bool {
+        if self.stores.is_empty() { self.has_credit_for(lane, length) } else { self.goes_on_at(lane) == 0 }
+    }
+
     /// Takes what has happened in the input buffer of a lane up to a tick, also what has departed for credit.
     pub(super) fn catch_up(&mut self, lane: u32, known: Time) {
         if !self.stores.is_empty() {
@@ -154,21 +136,5 @@ impl Network {
             Some(level.most as u64)
         };
         self.fabric.lanes_of(link).filter_map(of_lane).max().unwrap_or(0)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_sender_goes_on_only_below_the_lower_threshold() {
-        let mut level = Store::new(100, 40).level;
-        let said = [60, 60, -30, -50, 10].map(|change| {
-            level.change(change);
-            level.pauses
-        });
-        assert_eq!(said, [false, true, true, false, false]);
-        assert_eq!(level.most, 120);
     }
 }

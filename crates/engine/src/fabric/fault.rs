@@ -1,6 +1,6 @@
 //! Failures, and switches with time-outs.
 
-use super::{Fabric, NONE, OWN, acknowledge};
+use super::{Fabric, NONE, OWN, acknowledge, fault_kind};
 
 /// The repair time of a link that is never repaired.
 pub const NEVER: u64 = 1 << 62;
@@ -9,6 +9,13 @@ impl Fabric {
     /// Whether links fail.
     pub fn has_faults(&self) -> bool {
         !self.fault_link.is_empty()
+    }
+
+    /// Whether links fail in another way than that they stop for a time, between packets since senders are paused.
+    pub fn may_cut(&self) -> bool {
+        let stops = |(&kind, &up): (&u8, &u64)| kind == fault_kind::STUCK && up < NEVER;
+        self.has_faults()
+            && !(self.has_pause() && self.fault_kind.iter().zip(&self.fault_up_ticks).all(stops))
     }
 
     /// Whether a message is sent again if one of its transactions times out: if its sender checks it.

@@ -190,6 +190,9 @@ impl Agenda {
     /// Returns credit for a character that leaves the input buffer of a lane at a given time, when a quantum is complete.
     #[inline(always)]
     pub fn give_back(&mut self, at: &mut Lane, link: &mut Link, time: Time) {
+        if !link.spends {
+            return;
+        }
         at.owed -= 1;
         if at.owed + link.quantum <= link.input_buffer {
             at.owed += link.quantum;
@@ -206,6 +209,9 @@ impl Agenda {
     /// The same for characters that leave one after the other, of a lane whose credit returns in order.
     #[inline(always)]
     pub fn give_back_run(&mut self, at: &mut Lane, link: &mut Link, run: Run) {
+        if !link.spends {
+            return;
+        }
         // The number of the character that completes a quantum.
         let first = at.owed + link.quantum - link.input_buffer;
         if run.count() < first {

@@ -31,12 +31,12 @@ impl Network {
         };
     }
 
-    /// Whether packets of a link start as far ahead as their credit is known: it has one lane, and no credit can become
-    /// known that returns earlier.
+    /// Whether packets of a link start as far ahead as their credit is known: it has one lane, no credit can become
+    /// known that returns earlier, and its sender is not paused.
     #[inline(always)]
     pub(super) fn starts_further(&self, link: u32) -> bool {
         let shared = &self.links[link as usize];
-        self.fabric.lanes == 1 && (!shared.port.sorts || shared.to_terminal)
+        self.fabric.lanes == 1 && (shared.to_terminal || shared.spends && !shared.port.sorts)
     }
 
     /// Starts the characters of a lane whose times are known, up to the horizon, as long as nothing competes for the wire:

@@ -105,9 +105,11 @@ impl Network {
                 self.start(link);
             }
             if !self.agenda.may_cross_more() {
-                return Ok(());
+                break;
             }
         }
+        self.look_at_stores();
+        Ok(())
     }
 
     /// Grants lanes of a group until no waiting head finds a free one.
@@ -256,7 +258,7 @@ impl Network {
     pub(super) fn hold(&mut self, output: u32, queue: u32, since: Time, packet: u32, length: u32) {
         let link = self.fabric.link_of(output);
         self.links[link as usize].counts.wait_ticks += (self.agenda.now - since) as u64;
-        let needed = if self.whole { self.characters(packet) } else { 1 };
+        let needed = self.needed_for(packet);
         self.set_holder(output, queue);
         let to = &mut self.lanes[output as usize];
         to.last_grant = self.agenda.now;

@@ -121,9 +121,16 @@ impl Network {
         let (first, shared) = (self.fabric.lanes * link, &self.links[link as usize]);
         let Some(rules) = &self.rules else { return Next::Wait(UNKNOWN) };
         let wire = &self.wires[link as usize];
+        if shared.stuck && shared.amid == 0 {
+            return Next::Wait(UNKNOWN);
+        }
         let is_now = time == self.agenda.now;
         if wire.frame != NONE {
-            let starts_at = self.lanes[(first + wire.frame) as usize].starts_at;
+            let at = &self.lanes[(first + wire.frame) as usize];
+            if wire.left > 0 && !is_now && self.pauses.is_some() && !at.is_amid() {
+                return Next::Wait(time);
+            }
+            let starts_at = at.starts_at;
             // Credit of which more may become known can return earlier.
             let is_known = wire.left == 0 || starts_at < UNKNOWN && !shared.port.sorts;
             return match wire.left > 0 && starts_at <= time {

@@ -41,7 +41,9 @@ impl Network {
 
     /// Whether only codes, and faults without packets, are still to happen.
     pub fn is_idle(&self) -> bool {
-        self.agenda.is_quiet() && (self.faults.next().is_none() || self.packets.count() == 0)
+        self.agenda.is_quiet()
+            && self.pauses.as_ref().is_none_or(|pauses| pauses.next().is_none())
+            && (self.faults.next().is_none() || self.packets.count() == 0)
     }
 
     /// Returns the code counts of every link; empty if there are no codes.

@@ -128,11 +128,9 @@ impl Network {
         let link = self.fabric.link_of(lane) as usize;
         let at = &self.lanes[lane as usize];
         let credit = at.credit.total(self.fabric.link_quantum[link]);
-        let needed = at
-            .outgoing
-            .first()
-            .map_or(1, |out| if self.whole && out.sent == 0 { self.characters(out.packet) } else { 1 });
-        let there = self.links[link].to_terminal || credit >= needed;
+        let needed =
+            at.outgoing.first().map_or(1, |out| if out.sent == 0 { self.needed_for(out.packet) } else { 1 });
+        let there = self.links[link].to_terminal || credit >= needed || self.will_go_on(lane);
         there || self.filled(lane).any(|queue| marks.queues[queue as usize])
     }
 

@@ -115,6 +115,7 @@ impl Network {
                 FaultEvent::Stuck { for_good } => {
                     self.faults.for_good[link as usize] = for_good;
                     self.links[link as usize].stuck = true;
+                    self.open_all(link);
                 }
                 FaultEvent::Rate { until, ticks } => self.change_rate(link, until, ticks),
                 FaultEvent::Wrong { until, again } => {
@@ -123,6 +124,7 @@ impl Network {
                 }
                 FaultEvent::Free => {
                     self.links[link as usize].stuck = false;
+                    self.open_all(link);
                     self.agenda.wake_wire(&mut self.links[link as usize], self.agenda.now);
                 }
             }
@@ -180,6 +182,7 @@ impl Network {
         at.leaves_packet(0);
         self.drop_frame(link);
         self.lose_codes(link);
+        self.forget_pauses(link);
         for lane in self.fabric.lanes_of(link) {
             let mut hit = self.empty_sender(lane, asking);
             if self.links[link as usize].to_terminal {
@@ -289,14 +292,17 @@ impl Network {
         let (first, begun) = (at.packets.len() == 1, at.output != NONE || at.spills);
         let sent = at.sent_of_last();
         at.arrivals.push(ended);
+        let lane = at.lane;
         let last = at.last_mut();
         let missing = last.left - sent - 1;
-        last.left -= missing;
+        (last.left, last.length) = (last.left - missing, last.length - missing);
+        let length = last.length;
         let (is_next, asks) = (sent == 0, last.readable >= self.agenda.now);
         if asks {
             last.readable = ended;
         }
         self.packets[last.packet].pieces += 1;
+        self.will_store(lane, ended, length);
         if first && asks {
             self.ask(queue);
         }
@@ -321,7 +327,8 @@ impl Network {
                 return;
             }
             let at = &mut self.queues[next as usize];
-            at.last_mut().left -= missing;
+            let last = at.last_mut();
+            (last.left, last.length) = (last.left - missing, last.length - missing);
             if at.packets.len() > 1 {
                 return;
             }
@@ -346,6 +353,7 @@ impl Network {
                 self.touch(self.groups_of[lane as usize][place]);
             }
         }
+        self.renew_pauses(link);
         self.agenda.wake_wire(&mut self.links[link as usize], self.agenda.now);
     }
 
@@ -415,7 +423,9 @@ impl Network {
         let at = &mut self.queues[queue as usize];
         at.spills = false;
         let packet = at.packets.pop().expect("the packet that was spilled");
+        let lane = at.lane;
         self.piece_gone(packet.packet);
+        self.will_leave(lane, self.agenda.now, packet.length);
         self.links[link as usize].port.spilling.retain(|&other| other != queue);
         self.next_head(self.fabric.link_target[link as usize] as usize, queue, self.agenda.now);
     }

@@ -13,7 +13,8 @@ impl Network {
         if sent.sent == 1 {
             let queue = self.queue_for(lane, sent.packet, arrives);
             self.lanes[lane as usize].receiving = queue;
-            let incoming = Incoming { packet: sent.packet, left: sent.length, readable: UNKNOWN };
+            let incoming =
+                Incoming { packet: sent.packet, length: sent.length, left: sent.length, readable: UNKNOWN };
             self.queues[queue as usize].packets.push(incoming);
         }
         let queue = self.lanes[lane as usize].receiving;
@@ -24,6 +25,9 @@ impl Network {
         let is_header = !sent.is_read && (is_end || sent.sent == self.front_header(sent.packet).0.max(1));
         if is_header && !is_end {
             self.lanes[lane as usize].reads();
+        }
+        if is_end {
+            self.will_store(lane, arrives, sent.length);
         }
         let may_read = if self.fabric.store_and_forward == 1 { is_end } else { is_header };
         if may_read {
@@ -367,7 +371,8 @@ impl Network {
     fn leave(&mut self, link: u32, queue: u32, time: Time) {
         let switch = self.fabric.link_target[link as usize] as usize;
         let at = &mut self.queues[queue as usize];
-        at.packets.pop();
+        let packet = at.packets.pop().expect("the packet that leaves");
+        let lane = at.lane;
         let output = std::mem::replace(&mut at.output, NONE);
         let copies = std::mem::take(&mut at.copies);
         self.links[link as usize].port.crossing.retain(|&other| other != queue);
@@ -375,6 +380,7 @@ impl Network {
         for output in copies.into_iter().chain([output]) {
             self.agenda.schedule(Event::Release(output), time + handover);
         }
+        self.will_leave(lane, time, packet.length);
         self.next_head(switch, queue, time);
     }
 }

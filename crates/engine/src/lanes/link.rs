@@ -43,6 +43,8 @@ pub(super) struct Link {
     pub repeats_until: Time,
     pub from_terminal: bool,
     pub to_terminal: bool,
+    /// Whether characters spend credit: it leads to a switch, which does not pause its sender.
+    pub spends: bool,
     pub quantum: u32,
     pub input_buffer: u32,
     pub character: Time,
@@ -139,6 +141,7 @@ impl Link {
             repeats_until: 0,
             from_terminal: fabric.is_terminal(fabric.link_source[link]),
             to_terminal: fabric.is_terminal(fabric.link_target[link]),
+            spends: !fabric.is_terminal(fabric.link_target[link]) && !fabric.has_pause(),
             quantum: fabric.link_quantum[link],
             input_buffer: fabric.link_input_buffer[link],
             character: fabric.link_character_ticks[link].into(),

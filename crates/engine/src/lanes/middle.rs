@@ -15,7 +15,7 @@ use crate::kernel::Time;
 fn use_wire(at: &mut Lane, link: &mut Link, time: Time) {
     link.counts.characters += 1;
     link.free_at = time + link.character;
-    if !link.to_terminal {
+    if link.spends {
         at.credit.spend_one(link.quantum);
     }
 }
@@ -72,7 +72,7 @@ fn start_run(at: &mut Lane, link: &mut Link, time: Time, most: u32, horizon: Tim
         run.keep(run.not_before(ready));
     }
     run.keep_before(horizon);
-    if !link.to_terminal {
+    if link.spends {
         run.keep(at.credit.in_time(run, link.quantum));
         at.credit.spend_run(run.count(), link.quantum);
     }
@@ -216,7 +216,9 @@ impl Network {
         agenda.may_start(from, link);
         let to = &mut lanes[at.output as usize];
         let starts = now + link.port.forward;
-        let until = agenda.horizon.min(now + out.credit);
+        // What the sender of another lane hears until then may let it start.
+        let hears = !(out.spends || out.to_terminal);
+        let until = if hears { now } else { agenda.horizon.min(now + out.credit) };
         let passes = self.shares && (starts == now || starts < until) && passes(to, out, starts);
         at.arrivals.pop();
         at.moved_at = now;
@@ -350,7 +352,7 @@ impl Network {
         if !to.places.are_in_time(run) {
             return false;
         }
-        if !out.to_terminal {
+        if out.spends {
             run.keep(to.credit.in_time(run.after(link.port.forward), out.quantum));
             to.credit.spend_run(run.count(), out.quantum);
         }

@@ -34,6 +34,7 @@
 //! | dispatch, delivery | [`wire`]: `dispatch`, `send_to_terminal`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
 //! | the queues that a packet chooses by | [`allocate`]: `occupied`, `waiting` | `by_queue.rs`: `occupied`, `waiting` |
 //! | packet distribution | [`distribute`]: `wait_for_all`, `kept_for`, `distribute`, `grant_all` | `switch.rs`: `wait_for_all`, `keeps`, `distribute`, `grant_all` |
+//! | pause: stored, said, heard; stopped links | [`pause`]: `will_store`, `look_at_stores`, `hear`, `open` | `wire.rs`: `store`, `look_at_store`, `pause`, `is_ready` |
 //! | down, ended, up | [`fault`]: `go_down`, `end_early`, `go_up` | `fault.rs`: `go_down`, `end_early`, `go_up` |
 //! | spilled, no output | [`fault`]: `spill`, `spill_all`, `discard` | `fault.rs`: `spill`, `throw_away`, `discard` |
 //! | wrong bits, another rate | [`repeat`]: `is_put_off`, `change_rate`; [`link`]: `changes_rate` | `wire.rs`: `is_put_off`; `fault.rs`: `change_rate` |
@@ -62,6 +63,7 @@
 //! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Group`; `Lane`: `holder`, `last_grant`, `outgoing`; `Link`: `free`; `Queue`: `asks_at`, `awaits`, `since`, `strips`, `output`, `delete`; `Port::crossing`; the header of a packet |
 //! | [`distribute`] | grants of several lanes at once, and the copies | `Network::distributions`; `Queue::copies`, which [`input`] clears |
 //! | [`fault`] | links that fail and run again; packets that are cut, discarded and spilled | all of the above, because a cut corrects what is already known; alone `Link`: `down`, `stuck`; `Queue::spills`; `Port::spilling`; `Network::faults` |
+//! | [`pause`] | switches that pause senders | `Network::pauses`; `Lane`: `credit`, `starts_at` |
 //! | [`repeat`] | characters that are sent again, and links that change their rate | `Link`: `repeats_until` |
 //! | [`timeout`] | packets that have an output and do not move | `Queue`: `moved_at`, also with [`input`], and `watched_at`; `Network::watched`; `Lane`: `outgoing`, `ready` of the packet that is ended |
 //! | [`code`] | time-codes and interrupts | `Network::codes`; `Link`: `free_at`, `counts` |
@@ -84,6 +86,7 @@
 //!   sorted in, and `starts_at` corrected. This is done only where a packet that has begun has all its credit.
 //! * What is computed in advance is before the `horizon`, and so before the next fault, the next move of a code and the
 //!   next tick at which the run looks at the state or the counts; nothing is where packets choose their way by queues. A crossing is, besides, before the time-out of its packet.
+//! * Where senders are paused, the first character of a packet starts in its own tick: what is heard until then is known.
 //! * A packet that crosses ahead has its input and output of the crossbar until `free_at` and `entered_at`: at every tick
 //!   at which it crosses it would be chosen, so what is nominated beside it is refused.
 //! * `due` of a link or port is the earliest tick for which it is scheduled. An event of a later tick finds another
@@ -105,6 +108,7 @@ mod link;
 mod middle;
 mod packet;
 mod parts;
+mod pause;
 mod repeat;
 mod state;
 mod timeout;

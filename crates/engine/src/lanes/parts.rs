@@ -50,7 +50,7 @@ pub(super) struct Lane {
     pub ready: Times,
     /// The places of the output buffer; unused at terminals.
     pub places: Places,
-    /// Credit for characters; endless on links into terminals.
+    /// Credit for characters; endless on links into terminals, and where nothing keeps a sender that may be paused.
     pub credit: Credit,
     /// Tick of its last grant, or -1.
     pub last_grant: Time,
@@ -143,6 +143,8 @@ pub(super) fn ready(lanes: &[Lane], first: u32, known: u32, now: Time) -> (u32, 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Incoming {
     pub packet: u32,
+    /// Its characters on this link.
+    pub length: u32,
     /// Characters that have not crossed. The first of the queue's `arrivals` are those of its first packet.
     pub left: u32,
     /// When its front header has arrived.
@@ -311,6 +313,7 @@ pub(super) fn groups(fabric: &Fabric) -> (Vec<Group>, Vec<u32>) {
 /// packets that these have no route for.
 pub(super) fn lanes(fabric: &Fabric, groups: &[u32]) -> (Vec<Lane>, Vec<Queue>) {
     let mut queues = Vec::new();
+    let is_endless = |link: u32| fabric.has_pause() || fabric.is_terminal(fabric.link_target[link as usize]);
     let lanes = (0..fabric.all_lanes() as u32).map(|lane| {
         let link = fabric.link_of(lane);
         let quantum = fabric.link_quantum[link as usize];
@@ -329,11 +332,7 @@ pub(super) fn lanes(fabric: &Fabric, groups: &[u32]) -> (Vec<Lane>, Vec<Queue>) 
             outgoing: Row::new(),
             ready: Times::new(),
             places: Places::new(fabric.link_output_buffer[link as usize]),
-            credit: Credit::new(if fabric.is_terminal(fabric.link_target[link as usize]) {
-                u32::MAX
-            } else {
-                promised
-            }),
+            credit: Credit::new(if is_endless(link) { u32::MAX } else { promised }),
             last_grant: -1,
             first_queue,
             receiving: NONE,

@@ -7,6 +7,7 @@ use super::fault::Faults;
 use super::link::Link;
 use super::packet::{Header, Packet};
 use super::parts::{Group, Lane, Outgoing, Queue, groups, lanes};
+use super::pause::Pauses;
 use crate::fabric::{Fabric, arbiter, choice, sharing};
 use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
@@ -57,6 +58,8 @@ pub struct Network {
     /// Whether the arrival of a packet's first character at its terminal is reported.
     pub(super) tells_heads: bool,
     pub(super) faults: Faults,
+    /// What buffers hold, if switches pause senders.
+    pub(super) pauses: Option<Box<Pauses>>,
     /// Time-codes and interrupts, if there are any.
     pub(super) codes: Option<Box<Codes>>,
     /// Heads that wait for several lanes at once, if packets are distributed.
@@ -108,6 +111,7 @@ impl Network {
             no_route: None,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
             faults: Faults::new(&fabric),
+            pauses: Pauses::new(&fabric),
             codes: Codes::new(&fabric),
             distributions: Distributions::new(&fabric),
             watched: Vec::new(),
@@ -137,7 +141,8 @@ impl Network {
             return own;
         }
         let codes = self.codes.as_ref().map(|codes| codes.next()).filter(|&next| next < UNKNOWN);
-        [own, self.faults.next(), codes].into_iter().flatten().min()
+        let pauses = self.pauses.as_ref().and_then(|pauses| pauses.next());
+        [own, self.faults.next(), codes, pauses].into_iter().flatten().min()
     }
 
     /// Moves on to a tick without events.
@@ -203,7 +208,9 @@ impl Network {
 
     /// Returns the counts of every link.
     pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
-        self.links.iter().map(Link::counts)
+        let of_link =
+            |link: &Link| LinkCounts { most_stored: self.most_stored(link.number), ..link.counts() };
+        self.links.iter().map(of_link)
     }
 
     /// Returns per lane the ticks for which its characters and frames have occupied its wire; empty without rules.

@@ -41,7 +41,7 @@ impl Network {
             pieces,
         };
         let packet = self.packets.add(packet);
-        let needed = self.characters(packet);
+        let needed = self.needed_for(packet);
         let at = &mut self.links[link as usize];
         (at.dispatched, at.needed) = (packet, needed);
         for lane in self.fabric.sending_lanes(link) {
@@ -104,7 +104,7 @@ impl Network {
         if repeats_until > self.agenda.now {
             return self.agenda.wake_wire(&mut self.links[link as usize], repeats_until);
         }
-        if down || self.codes.is_some() && self.send_code(link) || stuck {
+        if down || self.codes.is_some() && self.send_code(link) || stuck && self.pauses.is_none() {
             return;
         }
         if self.rules.is_some() {
@@ -213,7 +213,7 @@ impl Network {
         }
         let earlier = if is_end { self.padding_ticks(link, packet.packet) } else { 0 };
         let occupied = self.occupy(link, lane, is_first, is_end.then_some(earlier), time);
-        let &Link { character, arrival, quantum, from_terminal, to_terminal, .. } =
+        let &Link { character, arrival, quantum, from_terminal, to_terminal, spends, .. } =
             &self.links[link as usize];
         if !from_terminal {
             self.leave_output(lane, time + character);
@@ -224,7 +224,9 @@ impl Network {
         if to_terminal {
             self.send_to_terminal(lane, &packet, time + arrival, occupied - character);
         } else {
-            self.lanes[lane as usize].credit.spend(needed, quantum);
+            if spends {
+                self.lanes[lane as usize].credit.spend(needed, quantum);
+            }
             self.receive(lane, &packet, time + arrival - earlier);
         }
         if is_end && self.hops.limit > 0 {

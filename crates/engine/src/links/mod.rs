@@ -6,8 +6,10 @@
 //! | [`codes`] | time-codes and interrupts: made, arrived, passed on, waiting for wires |
 //! | [`losses`] | packets that are lost: how many, where, of which flows |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened |
+//! | [`pause`] | what an input buffer holds whose sender is paused |
 
 pub mod arbiter;
 pub mod codes;
 pub mod losses;
 pub mod outages;
+pub mod pause;

@@ -27,9 +27,6 @@ pub enum RunError {
         /// The destination terminal.
         to: u32,
     },
-    /// A failure has met a packet, or is of a kind that is not computed packet by packet, and switches pause senders.
-    #[error("a fault that ends or delays packets within is not simulated where switches pause senders")]
-    FaultWherePaused,
     /// An operation takes a terminal's number from a message, and no other terminal has that number.
     #[error(
         "terminal {terminal}, operation {operation}: the message received last leads to no other terminal"
@@ -86,7 +83,6 @@ impl RunError {
         match *self {
             RunError::NoPeer { terminal, operation } => ("no-peer", terminal, operation),
             RunError::NoPlane { from, to } => ("no-plane", from, to),
-            RunError::FaultWherePaused => ("fault-where-paused", 0, 0),
             _ => ("", 0, 0),
         }
     }

@@ -271,9 +271,6 @@ impl Simulation {
     }
 
     fn begin_again(&mut self, events: u64) -> Result<Option<End>, RunError> {
-        if self.any().fabric().has_pause() {
-            return Err(RunError::FaultWherePaused);
-        }
         let (fabric, options) = (self.any().fabric().clone(), self.run.options().clone());
         *self = Self::with(fabric, options, true).expect("it was legal before");
         self.advance(events)

@@ -6,11 +6,11 @@ use fabriloom_engine::run::AnyNetwork;
 
 use crate::scenarios::agree::{self, Seen, store};
 use crate::scenarios::faults::{
-    with_faults, with_quiet_faults, with_ring_faults, with_tables, with_watchdogs,
+    with_faults, with_quiet_faults, with_ring_faults, with_stops, with_tables, with_timeouts, with_watchdogs,
 };
 use crate::scenarios::lanes::{
-    by_queue, with_arbiters, with_classes, with_congestion, with_lanes, with_parts, with_whole_packets,
-    with_whole_packets_and_faults,
+    by_queue, with_arbiters, with_classes, with_congestion, with_lanes, with_parts, with_pauses,
+    with_whole_packets, with_whole_packets_and_faults,
 };
 use crate::scenarios::long::{with_long_packets, with_paces};
 use crate::scenarios::networks::random_network;
@@ -243,6 +243,7 @@ fn whole_packets_with_congestion_control() {
         let classes = if seed % 5 == 0 { with_classes(&fabric, seed) } else { None };
         let fabric = classes.unwrap_or(fabric);
         let until = time_for(&fabric, packets(seed));
+        let fabric = if fabric.has_pause() { with_stops(&fabric, seed, until) } else { fabric };
         let twin = agree::links(seed, &fabric, until);
         agree::emptied(seed, &fabric, until, &twin);
     }
@@ -256,17 +257,33 @@ fn whole_packets_with_faults() {
         let fabric = random_fabric(seed);
         let until = time_for(&fabric, packets(seed));
         let fabric = with_whole_packets_and_faults(&fabric, seed, until);
-        // Where senders are paused, a fault that meets packets ends the run.
-        let Some(fast) = agree::simulate(&fabric, until, false, 1 << 50) else { continue };
+        let fast = agree::simulate(&fabric, until, false, 1 << 50).expect("a route for every packet");
         let twin = agree::links(seed, &fabric, until);
-        // So may one that comes while the network is emptied.
-        if agree::simulate(&fabric, until, true, 1 << 50).is_some() {
-            agree::emptied(seed, &fabric, until, &twin);
-        }
+        agree::emptied(seed, &fabric, until, &twin);
         runs += 1;
         in_advance += u32::from(matches!(fast.network, AnyNetwork::Packets(_)));
     }
     assert!(in_advance > runs / 4, "{in_advance} of {runs} in advance");
+}
+
+/// With switches that pause their senders, beside faults, new tables, time-outs and codes.
+#[test]
+fn small_networks_that_pause() {
+    for seed in seeds("small networks that pause", 0..140) {
+        let fabric = with_pauses(&random_fabric(seed), seed);
+        let until = time_for(&fabric, packets(seed));
+        let fabric = match seed % 7 {
+            0 | 1 => fabric,
+            2 => with_codes(&fabric, seed, until),
+            3 => with_quiet_faults(&fabric, seed, until),
+            4 => with_timeouts(&fabric, seed, until),
+            _ => with_faults(&fabric, seed, until),
+        };
+        let fabric = if seed % 3 == 1 { with_tables(&fabric, seed, until) } else { fabric };
+        agree::either(seed, &fabric, until);
+        let twin = agree::links(seed, &fabric, until);
+        agree::emptied(seed, &fabric, until, &twin);
+    }
 }
 
 #[test]

@@ -105,12 +105,8 @@ fn lanes(f: &Fabric) -> Checked {
 /// Refuses frames without characters, lanes in no table, and kinds of order that exclude each other.
 fn lane_arbiter(f: &Fabric) -> Checked {
     if (f.lane_sharing == sharing::FRAME) != (f.lane_frame_chars > 0) {
-        return fail(
-            "lane_frame_chars",
-            0,
-            f.lane_frame_chars,
-            "above 0 if lanes share by frame, and only then",
-        );
+        let expected = "above 0 if lanes share by frame, and only then";
+        return fail("lane_frame_chars", 0, f.lane_frame_chars, expected);
     }
     let row = |lane: &u32| *lane >= f.lanes;
     if let Some(at) = f.lane_table_lane.iter().position(row) {
@@ -142,13 +138,15 @@ fn lane_arbiter(f: &Fabric) -> Checked {
     Ok(())
 }
 
-/// Refuses thresholds in a wrong order, and pause where packets are not computed as one.
+/// Refuses thresholds in a wrong order, and pause within packets.
 fn pause(f: &Fabric) -> Checked {
-    if f.has_pause() && !f.is_by_packet() {
-        let expected = "empty, unless packets are computed as one";
-        return fail("link_pause_above", 0, f.link_pause_above[0], expected);
+    if f.has_pause() && f.whole_packet_credit == 0 {
+        return fail("link_pause_above", 0, f.link_pause_above[0], "empty, unless packets pass whole");
     }
-    known("drops", &[f.drops], u8::from(f.has_pause()))?;
+    if f.drops > 0 && (f.drops > 1 || !f.has_pause() || !f.is_by_packet() || f.may_cut()) {
+        let expected = "0, or 1 with pause where packets are computed as one and none is cut";
+        return fail("drops", 0, f.drops, expected);
+    }
     let ends = f.link_pause_above.iter().zip(&f.link_pause_until);
     match ends.enumerate().find(|(_, (above, until))| until > above) {
         Some((link, (_, until))) => fail("link_pause_until", link, *until, "at most link_pause_above"),
@@ -182,10 +180,10 @@ fn with_room(f: &Fabric) -> Checked {
 fn congestion(f: &Fabric) -> Checked {
     known("mark_victims", &[f.mark_victims], 1)?;
     let entries = f.cct_eighths.len();
-    let counted = f.is_by_packet() && f.output_queues == 1 && !f.has_pause() && !f.has_faults();
+    let counted = f.is_by_packet() && f.output_queues == 1 && !f.may_cut();
     if entries == 1 || entries > 1 << 16 || entries > 0 && !counted {
-        let expected = "empty, or 2 to 65,536 entries where packets are computed as one, with queues per output, \
-                        no link fails and no switch pauses its senders";
+        let expected = "empty, or 2 to 65,536 entries where packets are computed as one, with queues per output \
+                        and no link fails";
         return fail("cct_eighths", 0, entries, expected);
     }
     between("cct_eighths", &f.cct_eighths, 0, 1 << 20, "at most 2^20")?;

@@ -22,7 +22,10 @@ impl Network for Lanes {
     }
 
     fn happen(&mut self, now: Time, news: &mut News) -> Happened {
-        let mut count = self.go_to_next(now) + self.fail(&mut news.asking) + self.pass_codes(&mut news.codes);
+        let mut count = self.go_to_next(now)
+            + self.fail(&mut news.asking)
+            + self.pass_codes(&mut news.codes)
+            + self.hear();
         while let Some(event) = self.pop() {
             count += 1;
             match event {

@@ -54,7 +54,7 @@ fn simulate_stopped(
                 assert_eq!(simulation.standstill(), None, "something stands still");
                 return Some(simulation);
             }
-            Err(RunError::RouteCircle { .. } | RunError::FaultWherePaused) => return None,
+            Err(RunError::RouteCircle { .. }) => return None,
             Err(error) => panic!("{error}"),
         }
     }

@@ -75,6 +75,22 @@ pub fn with_quiet_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f
 }
 
+/// Makes some links stop for a time, also where no link may fail.
+pub fn with_stops(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
+    let mut f = fabric.clone();
+    let plain = Fabric { cct_eighths: Vec::new(), becn_ticks: 0, ccti_timer_ticks: 0, ..f.clone() };
+    let drawn = with_quiet_faults(&plain, seed, until);
+    for row in (0..drawn.fault_link.len()).filter(|&row| drawn.fault_kind[row] == fault_kind::STUCK) {
+        f.fault_link.push(drawn.fault_link[row]);
+        f.fault_down_ticks.push(drawn.fault_down_ticks[row]);
+        f.fault_ended_ticks.push(drawn.fault_ended_ticks[row]);
+        f.fault_up_ticks.push(drawn.fault_up_ticks[row]);
+        f.fault_kind.push(fault_kind::STUCK);
+    }
+    check(&f).expect("the generator makes legal faults");
+    f
+}
+
 /// Makes some links of a network of rings fail, some for ever: single links, for two ticks as by a bit error, or whole
 /// rings.
 pub fn with_ring_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {

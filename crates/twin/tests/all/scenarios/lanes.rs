@@ -112,7 +112,8 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
     if rules.chance(40) {
         draw_rules(&mut f, rules);
     }
-    pause(&mut f, seed);
+    pause(&mut f, seed, 30);
+    drops(&mut f, seed);
     let is_plain = !f.has_pause() && !f.has_faults() && f.is_by_packet();
     let room = &mut draw_for(seed ^ 0x600_3003);
     f.grant_with_room = u8::from(is_plain && room.chance(40));
@@ -128,7 +129,6 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
 pub fn with_congestion(fabric: &Fabric, seed: u64) -> Fabric {
     let draw = &mut draw_for(seed ^ 0xfec_9bec);
     let mut f = with_whole_packets(fabric, seed);
-    (f.link_pause_above, f.link_pause_until, f.drops) = (Vec::new(), Vec::new(), 0);
     f.output_queues = 1;
     f.switch_crossbar_ticks.fill(0);
     f.mark_above_chars = draw.between(0, 2 * longest(&f));
@@ -146,7 +146,8 @@ pub fn with_congestion(fabric: &Fabric, seed: u64) -> Fabric {
 /// The same with links that fail or stop without cutting many packets.
 pub fn with_whole_packets_and_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let f = with_whole_packets(fabric, seed);
-    let f = with_quiet_faults(&Fabric { grant_with_room: 0, link_ring: Vec::new(), ..f }, seed, until);
+    let f =
+        with_quiet_faults(&Fabric { drops: 0, grant_with_room: 0, link_ring: Vec::new(), ..f }, seed, until);
     assert!(f.is_by_packet(), "seed {seed}");
     f
 }
@@ -176,18 +177,37 @@ fn draw_rings(f: &mut Fabric, draw: &mut Draw) {
     }
 }
 
+/// Gives the links of a network lanes, and lets switches pause their senders.
+pub fn with_pauses(fabric: &Fabric, seed: u64) -> Fabric {
+    let f = match seed % 4 {
+        0 => with_whole_packets(fabric, seed),
+        1 => with_arbiters(fabric, seed),
+        _ => with_lanes(fabric, seed),
+    };
+    let mut f = Fabric { drops: 0, grant_with_room: 0, link_ring: Vec::new(), whole_packet_credit: 1, ..f };
+    hold_packets(&mut f);
+    pause(&mut f, seed, 100);
+    check(&f).expect("the generator makes legal networks");
+    f
+}
+
 /// Lets the switches of some networks pause senders.
-fn pause(f: &mut Fabric, seed: u64) {
+fn pause(f: &mut Fabric, seed: u64, chance: u32) {
     let draw = &mut draw_for(seed ^ 0x0fa_15e);
-    if draw.chance(30) {
+    if draw.chance(chance) {
         let most = 3 * longest(f);
         f.link_pause_above = (0..f.links()).map(|_| draw.between(0, most)).collect();
         let until = f.link_pause_above.iter().map(|&above| draw.between(0, above));
         f.link_pause_until = until.collect();
-        f.drops = u8::from(draw.chance(50));
-        if f.drops == 1 && draw.chance(50) {
-            f.link_pause_above.fill(u32::MAX);
-        }
+    }
+}
+
+/// Lets full buffers drop packets where senders are paused, or instead.
+fn drops(f: &mut Fabric, seed: u64) {
+    let draw = &mut draw_for(seed ^ 0xd20_995);
+    f.drops = u8::from(f.has_pause() && draw.chance(50));
+    if f.drops == 1 && draw.chance(50) {
+        f.link_pause_above.fill(u32::MAX);
     }
 }
 
