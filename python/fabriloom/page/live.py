@@ -28,6 +28,7 @@ from ..scenario import Scenario
 from ..scenario.load import FILE_KEYS
 from ..simulate import Progress
 from ..topology import Graph
+from ..topology.raw import CABLE
 from . import limits
 from .choices import Chosen, controls
 
@@ -184,8 +185,10 @@ class Live:
 
 
 def _capacity(compiled: Compiled, senders: int) -> float | None:
-    """Return the MB/s of payload that the links of all senders carry, in packets of mean length: load 1."""
-    if compiled.programs is not None or compiled.graph.several is not None:
+    """Return the MB/s of payload that the links of all senders carry, in packets of mean length: load 1; None
+    where they differ."""
+    own = {"rate_bits_per_s", CABLE} & compiled.graph.attributes.keys()
+    if own or compiled.programs is not None or compiled.graph.several is not None:
         return None
     tech, (lengths, share) = compiled.technology, compiled.lengths
     times_ps = [tech.mean_packet_ps(tech.payload_chars(length)) for length in lengths.tolist()]
