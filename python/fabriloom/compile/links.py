@@ -24,7 +24,7 @@ from ..technology.presets import unpadded
 from ..topology import Graph, GraphError
 from ..topology.graph import Ints
 from ..topology.port_addresses import check_limits
-from ..topology.raw import CABLE, CYCLE
+from ..topology.raw import CYCLE
 from ..units import format_time_ps
 from .columns import (
     Arrays,
@@ -139,7 +139,7 @@ def with_cables(clocks: Clocks, graph: Graph, cable: Technology | None) -> Clock
     """Return the clocks with those of cables of another technology, the last ones."""
     if cable is None:
         return clocks
-    of_link = np.where(np.isnan(graph.attributes[CABLE]), clocks.of_link, len(clocks.technologies))
+    of_link = np.where(graph.usual_links, clocks.of_link, len(clocks.technologies))
     return replace(clocks, technologies=[*clocks.technologies, cable], of_link=of_link, has_cables=True)
 
 
@@ -195,7 +195,7 @@ class LinkNetwork:
         self.graph = graph = with_lengths(scenario, graph, self.technology)
         self.cable = cable_of(scenario, graph, self.technology)
         """The technology of the cables that have another one; None if there are none."""
-        self.usual = np.isnan(graph.attributes.get(CABLE, np.full(graph.links, np.nan)))
+        self.usual = graph.usual_links
         """Per link: whether it is of the network's own technology."""
         self.buffers = buffers_of(scenario, graph, self.technology, self.cable)
         """Per link: characters of its input buffer."""

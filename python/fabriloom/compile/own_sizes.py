@@ -31,7 +31,7 @@ def buffers_of(scenario: Scenario, graph: Graph, tech: Technology, cable: Techno
     """Return the input buffer of each link, in characters. Raises ScenarioError for one that is too small."""
     found = np.full(graph.links, tech.input_buffer_chars, np.int64)
     if cable is not None:
-        found[~np.isnan(graph.attributes[CABLE])] = cable.input_buffer_chars
+        found[~graph.usual_links] = cable.input_buffer_chars
     given = {"buffer_chars": 1, "buffer_bytes": tech.character_bytes}
     for name, per_char in given.items():
         values = graph.attributes.get(name, np.zeros(0))
@@ -44,7 +44,7 @@ def buffers_of(scenario: Scenario, graph: Graph, tech: Technology, cable: Techno
         found[rows] = values[rows].astype(np.int64) // per_char
     if not given.keys() & graph.attributes.keys():
         return found
-    other = ~np.isnan(graph.attributes.get(CABLE, np.full(graph.links, np.nan)))
+    other = ~graph.usual_links
     for here, kind in ((~other, tech), (other, cable)):
         for chars in np.unique(found[here]).tolist():
             try:
@@ -123,7 +123,7 @@ def narrowed(table: RouteTable, graph: Graph, lanes: Ints | None, most: int) -> 
     entries = np.asarray(table.group_links, np.int64)
     kept = entries % most < lanes[entries // most]
     if CABLE in graph.attributes:  # the first lane of such a cable stands for all
-        of_cable = ~np.isnan(graph.attributes[CABLE])[entries // most]
+        of_cable = ~graph.usual_links[entries // most]
         entries = np.where(of_cable, entries - entries % most, entries)
         groups = np.repeat(np.arange(table.groups), np.diff(table.group_start.astype(np.int64)))
         first = np.unique(groups * (graph.links * most) + entries, return_index=True)[1]

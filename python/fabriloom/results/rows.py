@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..topology.graph import Graph, Plane
-from ..topology.raw import CABLE
 from . import faults, tables
 from .tables import per
 
@@ -138,8 +137,7 @@ class LaneRows(Rows):
     def shown(self) -> Ints:
         """Their numbers."""
         lanes = np.arange(len(self.raw("lane_busy_ticks")))
-        usual = np.isnan(self.graph.attributes.get(CABLE, np.full(self.graph.links, np.nan)))
-        shown = usual & (np.asarray(self.graph.link_source) < self.graph.switches)
+        shown = self.graph.usual_links & (np.asarray(self.graph.link_source) < self.graph.switches)
         return lanes[shown[lanes // self.lanes]]
 
     @property

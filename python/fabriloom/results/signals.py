@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from ..codes import FIRST_BROADCAST, number
 from ..process.libraries import pl
 from ..topology.graph import Graph
-from ..topology.raw import CABLE
 from . import statistics, tables
 from .figures import figures, in_percent
 
@@ -76,7 +75,7 @@ def codes(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> list[Taken
     ports, found = graph.port_names, []
     taken = tables.column(native, "code_taken")
     planes = np.zeros(len(ports)) if graph.several is None else graph.several.plane
-    carry = np.isnan(graph.attributes.get(CABLE, np.full(graph.links, np.nan)))[graph.terminal_in_links]
+    carry = graph.usual_links[graph.terminal_in_links]
     for source in _sources(native, graph):
         for port, name in enumerate(ports):
             if not carry[port] or port in source.rows or planes[port] != planes[next(iter(source.rows))]:

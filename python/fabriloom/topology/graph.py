@@ -281,6 +281,11 @@ class Graph:
         return self.link_source[self.terminal_in_links]
 
     @property
+    def usual_links(self) -> NDArray[np.bool_]:
+        """Return, per link, whether it has the technology of the network, and not one of its own."""
+        return np.isnan(self.attributes.get("technology", np.full(self.links, np.nan)))
+
+    @property
     def switch_links(self) -> Ints:
         """Links between two switches, ascending."""
         return np.flatnonzero((self.link_source < self.switches) & (self.link_target < self.switches))
