@@ -74,6 +74,7 @@ impl Network {
         let stored = self.fabric.store_and_forward == 1;
         let needed = if stored { at.length } else { self.fabric.header_chars.max(1) };
         let time = kind.request(front_at, at.start + Time::from(needed - 1) * Time::from(kind.character));
+        // A packet that arrives now, and is let in, may request at once.
         if time > self.now {
             self.schedule(Event::Request(stay), time);
         } else {

@@ -30,30 +30,32 @@ impl Store {
 }
 
 impl Network {
-    /// Records the end of a packet that will arrive in an input buffer.
+    /// Lets a packet that has started on a lane into the buffer at its end, which will store it once its end has come.
     #[inline(always)]
-    pub(super) fn will_store(&mut self, lane: u32, arrives: Time, length: u32) {
+    pub(super) fn let_in(&mut self, stay: u32) {
+        let Stay { lane, length, start, .. } = self.stays[stay];
         if let Some(store) = self.stores.get_mut(lane as usize) {
-            store.coming.push_back((arrives, length));
+            let kind = &self.kinds[self.links[self.lanes[lane as usize].link as usize].kind as usize];
+            let end = kind.arrival(start) + Time::from(length - 1) * Time::from(kind.character);
+            store.coming.push_back((end, length));
         }
+        self.arrive(stay);
     }
 
     /// Takes the packet whose first character arrives at an input buffer, or discards it for want of room: for packets
     /// whose ends have left before this tick there is room again.
     pub fn admit(&mut self, stay: u32) {
-        let Stay { lane, length, start, .. } = self.stays[stay];
+        let Stay { lane, length, .. } = self.stays[stay];
         let at = &self.lanes[lane as usize];
-        let kind = &self.kinds[self.links[at.link as usize].kind as usize];
+        let room = self.kind(at.link).input_buffer;
         let left = at.crossing.iter().map(|&stay| &self.stays[stay]).filter(|stay| stay.left < self.now);
         let left = at.departed + left.map(|stay| i64::from(stay.length)).sum::<i64>();
-        let end = kind.arrival(start) + Time::from(length - 1) * Time::from(kind.character);
         let store = &mut self.stores[lane as usize];
-        if store.admitted - left + i64::from(length) > i64::from(kind.input_buffer) {
+        if store.admitted - left + i64::from(length) > i64::from(room) {
             return self.discard(stay);
         }
         store.admitted += i64::from(length);
-        self.will_store(lane, end, length);
-        self.arrive(stay);
+        self.let_in(stay);
     }
 
     /// Loses the packet of a stay at the end of its lane. It has left the buffer before, as far as its wire is concerned.

@@ -163,7 +163,6 @@ impl Network {
         let (free_at, to_terminal) =
             (now + Time::from(length) * Time::from(kind.character), kind.to_terminal);
         let (head, delivery) = (kind.arrival(now), kind.delivery(free_at));
-        let end = kind.arrival(free_at - Time::from(kind.character));
         if let Some(rules) = &self.rules {
             let (turn, ticks) = (lane - self.fabric.lanes * link, Time::from(kind.character));
             self.wires[link as usize].charge(rules, turn, length, now, ticks);
@@ -186,8 +185,7 @@ impl Network {
             if self.fabric.drops == 1 {
                 self.schedule(Event::Arrive(stay), head);
             } else {
-                self.will_store(lane, end, length);
-                self.arrive(stay);
+                self.let_in(stay);
             }
         } else {
             if self.tells_heads && length > 1 {
