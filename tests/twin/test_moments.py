@@ -34,6 +34,8 @@ Seeds = Callable[[int], Iterator[int]]
 pytestmark = pytest.mark.seeds
 HOPS = 1 << 20
 NEVER = 1 << 48
+CODE = 32
+"""The kind of a step of a time-code or broadcast, which passes between the characters of packets."""
 
 
 def column(results: Results, name: str) -> np.ndarray:
@@ -108,13 +110,15 @@ def test_a_replay_shows_the_run(seeds: Seeds) -> None:
         if kept.graph.rings is not None or kept.native["lost"]:
             continue
         end = column(kept, "hop_end_ticks")  # of some packets it is known before it comes
-        known, gone = end >= 0, (end >= 0) & (end <= kept.native["end_time_ticks"])
+        packet = column(kept, "hop_kind") != CODE
+        known = (end >= 0) & packet
+        gone = known & (end <= kept.native["end_time_ticks"])
         told, sent = (
             np.bincount(column(kept, "hop_link")[of], minlength=kept.graph.links) for of in (known, gone)
         )
         counted = column(kept, "link_packets")
         assert ((sent <= counted) & (counted <= told)).all(), one.written
-        into = np.isin(column(kept, "hop_link"), np.asarray(kept.graph.terminal_in_links))
+        into = packet & np.isin(column(kept, "hop_link"), np.asarray(kept.graph.terminal_in_links))
         names = ("source", "target", "created_ticks", "started_ticks")
         hops = [column(kept, f"hop_{name}")[into] for name in names]
         hops[:2] = (laws.owners(kept.graph)[ports] for ports in hops[:2])
@@ -150,6 +154,7 @@ def ways_of(results: Results) -> dict[tuple[int, ...], list[tuple[int, int, int]
     names = ("source", "started_ticks", "begin_ticks", "end_ticks", "link")
     kept: dict[tuple[int, ...], list[tuple[int, int, int]]] = defaultdict(list)
     rows = np.stack([column(results, f"hop_{name}") for name in names], 1)
+    rows = rows[column(results, "hop_kind") != CODE]
     for source, started, begin, end, link in sorted(rows.tolist()):
         kept[source, started].append((begin, end if end >= 0 else NEVER, link))
     return kept
