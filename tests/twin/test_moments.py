@@ -52,7 +52,10 @@ def test_a_shorter_run_is_the_beginning_and_shows_who_is_under_way(seeds: Seeds)
         whole = laws.ran(one.written, one.duration_ps)
         made, arrived = (column(whole, f"trace_{name}_ticks") for name in ("created", "delivered"))
         for share in (0.3, 0.7):
-            part = laws.ran(one.written, int(one.duration_ps * share))
+            try:
+                part = laws.ran(one.written, int(one.duration_ps * share))
+            except ScenarioError:
+                continue  # the first broadcast comes later
             end = min(int(run.native["end_time_ticks"]) for run in (part, whole))
             found, seen_there = (laws.deliveries_ps(run, end * run.tick_ps) for run in (whole, part))
             assert np.array_equal(seen_there, found), one.written
