@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
 from fabriloom import Results, Scenario, run
 from fabriloom.compile import compile
+from fabriloom.programs import goal as goal_module
 from fabriloom.programs.table import Programs
 from fabriloom.scenario import ScenarioError
+from fabriloom.traffic import TrafficError
 
 from .common import lists
 
@@ -250,6 +253,42 @@ def test_the_same_as_from_text(tmp_path: Path) -> None:
     ours, theirs = programs(tmp_path, binary()), programs(tmp_path, TEXT.encode())
     assert lists(ours) == lists(theirs)
     assert [one.tolist() for one in ours.needs or ()] == [one.tolist() for one in theirs.needs or ()]
+
+
+def test_operations_mean_the_same_many_at_once(tmp_path: Path) -> None:
+    """Sizes, peers and tags around their limits, of processors in any order."""
+    dice = Random(7)
+    edges = [0, 1, 2, 5, 2**31 - 1, 2**31, 2**31 + 1, 2**32 - 1]
+    legal = 0
+    for _ in range(300):
+        size = dice.choice([*edges, 10**15, 10**15 + 1, 2**63])
+        cpus = [dice.choice([0, 3, 255]) for _ in range(3)]
+        said = (dice.choice([CALC, SEND, RECEIVE]), size, dice.choice(edges), dice.choice(edges))
+        ranks: list[Rank] = [([(CALC, 1, 0, 0), said, (CALC, 2, 0, 0)], {}, {}), ([], {}, {}), ([], {}, {})]
+        file = bytearray(binary(ranks))
+        first = file.index(struct.pack("<BIQI", CALC, 0, 1, 0))
+        for number, cpu in enumerate(cpus):
+            file[first + 17 + 39 * number] = cpu
+        words = {CALC: "calc {0}", SEND: "send {0}b to {1} tag {2}", RECEIVE: "recv {0}b from {1} tag {2}"}
+        lines = [
+            f"calc 1 cpu {cpus[0]}",
+            f"{words[said[0]].format(*said[1:])} cpu {cpus[1]}",
+            f"calc 2 cpu {cpus[2]}",
+        ]
+        text = "\n".join(["num_ranks 3", "rank 0 {", *lines, "}", "rank 1 {", "}", "rank 2 {", "}"])
+        found = []
+        for content in (bytes(file), text.encode()):
+            path = tmp_path / "trace.goal"
+            path.write_bytes(content)
+            reader = goal_module._Reader(str(path), lists=False)
+            try:
+                reader.read()
+                found.append(reader.done[0].rows.tolist())
+            except TrafficError as error:
+                found.append(error.message.partition(": at byte ")[2].partition(": ")[2] or error.message)
+        assert found[0] == found[1]
+        legal += isinstance(found[0], list)
+    assert 50 < legal < 250
 
 
 def test_two_receives_at_a_time(tmp_path: Path) -> None:

@@ -187,8 +187,8 @@ def _pairs_in(demand: Demand, terminals: int) -> Pairs | None:
 
 
 def _once(source: Ints, target: Ints) -> Pairs:
-    found = np.unique(np.stack([source, target])[:, source != target], axis=1)
-    return found[0].astype(np.int64), found[1].astype(np.int64)
+    found = np.unique((source.astype(np.int64) << 32 | target)[source != target])
+    return found >> 32, found & (1 << 32) - 1
 
 
 def ports_of(graph: Graph, port: Ints, pairs: Pairs) -> Pairs:

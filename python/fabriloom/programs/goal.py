@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabriloom import reading
+from fabriloom.programs import goal_binary
 from fabriloom.programs import kinds as op
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.goal_binary import MAGIC, Part, announced, parts
@@ -50,8 +51,8 @@ class Rank:
     """The stream of each processor, in order of appearance."""
     pairs: array[int] = field(default_factory=lambda: array("q"))
     """Who waits for whom: an operation times 2^32, plus what it waits for, as in :class:`Programs`."""
-    known: dict[str | bytes, bytes] = field(default_factory=dict)
-    """What texts without their label mean, or binary operations; of the first :data:`_MOST_KNOWN`."""
+    known: dict[str, bytes] = field(default_factory=dict)
+    """What texts without their label mean; of the first :data:`_MOST_KNOWN`."""
     labels: dict[str, int] = field(default_factory=dict)
     """The operations by their labels, but for those that count on."""
     _stem: str = ""
@@ -68,7 +69,7 @@ class Rank:
         number = _number(label[len(self._stem) :])
         return self._first + number - self._counts.start if number in self._counts else None
 
-    def learn(self, what: str | bytes, meaning: bytes) -> None:
+    def learn(self, what: str, meaning: bytes) -> None:
         """Keep what an operation means."""
         if len(self.known) < _MOST_KNOWN:
             self.known[what] = meaning
@@ -107,7 +108,9 @@ class Rank:
 
     def needs(self) -> tuple[NDArray[np.uint32], op.Ints]:
         """Return what operations wait for; the end of an operation includes its beginning."""
-        pairs = np.unique(np.frombuffer(self.pairs, np.int64)) if self.pairs else np.zeros(0, np.int64)
+        pairs = np.frombuffer(self.pairs, np.int64) if self.pairs else np.zeros(0, np.int64)
+        if (pairs[1:] <= pairs[:-1]).any():
+            pairs = np.unique(pairs)
         twice = (pairs[1:] % 2 == 1) & (pairs[1:] - 1 == pairs[:-1])
         pairs = pairs[np.concatenate([[True], ~twice])] if len(pairs) else pairs
         start = np.searchsorted(pairs, np.arange(len(self.lines) + 1, dtype=np.int64) << 32)
@@ -136,6 +139,13 @@ def ordered(needs: NDArray[np.uint32], start: op.Ints) -> list[int]:
             if not waits[one]:
                 free.append(one)
     return free
+
+
+def is_chain(needs: NDArray[np.uint32], start: op.Ints) -> bool:
+    """Whether each operation waits for the end of the one before it, and for nothing else."""
+    return np.array_equal(start[1:], np.arange(len(start) - 1)) and np.array_equal(
+        needs, 2 * np.arange(len(needs))
+    )
 
 
 def only_back(needs: NDArray[np.uint32], start: op.Ints) -> bool:
@@ -238,12 +248,18 @@ class _Reader:
 
     def _read_part(self, part: Part) -> None:
         rank = self.open
-        for place, what in part.operations():
-            found = rank.known.get(what)
-            if found is None:
-                found = self._parsed(place, part.told(place, what), rank)
-                rank.learn(what, found)
-            rank.add(place, None, found)
+        for first, chunk in part.chunks():
+            rows, wrong = _meant(chunk, self.count, self._rank)
+            new = [int(np.argmax(chunk["cpu"] == cpu)) for cpu in np.flatnonzero(np.bincount(chunk["cpu"]))]
+            for at in sorted({*new, *np.flatnonzero(wrong)[:1].tolist()}):
+                # Streams count in order of appearance; what is wrong raises an error.
+                self._parsed(part.place(first + at), part.told(first + at, chunk[at]), rank)
+            streams = np.zeros(256, np.uint8)
+            streams[[int(cpu) for cpu in rank.streams]] = range(len(rank.streams))
+            rows["stream"] = streams[chunk["cpu"]]
+            rank.rows += rows.tobytes()
+            places = range(part.place(first), part.place(first + len(chunk)), chunk.itemsize)
+            rank.lines.extend(places)
         for pairs in part.needs():
             rank.pairs.frombytes(pairs.tobytes())
 
@@ -304,6 +320,8 @@ class _Reader:
         """Return the order of a list, unless a rank is none. Raises an error for what waits for itself."""
         if not self.lists and only_back(needs, start):
             return None
+        if len(rank.streams) < 2 and is_chain(needs, start):
+            return list(range(len(rows)))
         order = ordered(needs, start)
         if len(order) < len(rows):
             stuck = np.setdiff1d(np.arange(len(rows)), order)[0]
@@ -345,8 +363,8 @@ class _Reader:
 
     def _add(self, number: int, rank: Rank, label: str | None, found: bytes) -> None:
         self._operations += 1
-        if self._operations > op.MOST_OPERATIONS:
-            self.fail(number, f"more than {op.MOST_OPERATIONS:,} operations", "take a part of the trace")
+        if self._operations > op.MOST_OF_TRACE:
+            self.fail(number, f"more than {op.MOST_OF_TRACE:,} operations", "take a part of the trace")
         rank.add(number, label, found)
 
     def _parsed(self, number: int, text: str, rank: Rank) -> bytes:
@@ -387,6 +405,22 @@ class _Reader:
                 )
             found.append(one)
         rank.pairs.append(found[0] << 32 | 2 * found[1] | _WAITS[match[2]])
+
+
+def _meant(chunk: NDArray[np.void], ranks: int, rank: int) -> tuple[NDArray[np.void], NDArray[np.bool_]]:
+    """Return operations of a binary file as rows without a stream, and which of them are wrong."""
+    kind, peer, size, tag = (chunk[name] for name in ("type", "peer", "size", "tag"))
+    calc, send, receive = (kind == one for one in (goal_binary.CALC, goal_binary.SEND, goal_binary.RECEIVE))
+    rows = np.zeros(len(chunk), _ROW)
+    rows["kind"] = np.select([calc, send], [op.WAIT, op.SEND], op.RECEIVE)
+    rows["peer"], rows["tag"] = (np.where(calc, op.ANY, one) for one in (peer, tag))
+    rows["size"] = np.where(send, np.clip(size, 1, op.MOST_BYTES), 0)
+    rows["amount"] = np.where(calc, np.minimum(size, _MOST_NS) * _PS_PER_NS, 0)
+    no_peer, no_tag = (peer >= ranks) | (peer == rank), tag > op.MOST_TAG
+    no_message = (
+        (size > op.MOST_BYTES) | no_peer & (send | (peer != op.ANY)) | no_tag & (send | (tag != op.ANY))
+    )
+    return rows, np.where(calc, size > _MOST_NS, no_message | ~(send | receive))
 
 
 def _begins_binary(path: Path) -> bool:

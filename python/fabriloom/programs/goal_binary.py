@@ -8,7 +8,6 @@ end or the beginning of another one.
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -16,7 +15,7 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from fabriloom.programs.kinds import MOST_OPERATIONS
+from fabriloom.programs.kinds import MOST_OF_TRACE
 from fabriloom.reading import ReadError
 
 MAGIC = (4223).to_bytes(8, "little")
@@ -28,9 +27,8 @@ _OPERATION = np.dtype(
     ]
 )
 _TEXT = {1: "send {}b to {} tag {} cpu {}", 2: "recv {}b from {} tag {} cpu {}", 3: "calc {0} cpu {3}"}
-_SAID = slice(4, 22)
-"""Where an operation has what it does, from its type to its processor."""
-_WHAT = struct.Struct("<BIQIB")
+"""An operation in the text form, by its type."""
+CALC, SEND, RECEIVE = 3, 1, 2
 _CHUNK = 1 << 14
 _BLOCK = 1 << 20
 _HINT = "is the file cut short, or of another version?"
@@ -46,7 +44,7 @@ def announced(path: Path, file: BinaryIO) -> int:
 
 def parts(path: Path, file: BinaryIO, ranks: int) -> Iterator[Part]:
     """Yield the part of each rank. Raises ReadError."""
-    left, size = MOST_OPERATIONS, path.stat().st_size - len(MAGIC)
+    left, size = MOST_OF_TRACE, path.stat().st_size - len(MAGIC)
     for rank in range(ranks):
         begin, end = (int(one) for one in _numbers(file, 6 + 16 * rank, 2, "<u8"))
         if not begin + 8 <= end <= size:
@@ -54,7 +52,7 @@ def parts(path: Path, file: BinaryIO, ranks: int) -> Iterator[Part]:
         part = Part(path, file, rank, begin, end)
         left -= part.count
         if left < 0:
-            raise ReadError(f"{path}: more than {MOST_OPERATIONS:,} operations", "take a part of the trace")
+            raise ReadError(f"{path}: more than {MOST_OF_TRACE:,} operations", "take a part of the trace")
         yield part
 
 
@@ -79,30 +77,27 @@ class Part:
         if self.appendix > end:
             raise ReadError(f"{self.name} announces {self.count:,} operations, more than it holds", _HINT)
 
-    def _chunks(self) -> Iterator[tuple[int, NDArray[np.void]]]:
+    def chunks(self) -> Iterator[tuple[int, NDArray[np.void]]]:
+        """Yield the operations in turn, each time with the number of the first."""
         for at in range(0, self.count, _CHUNK):
             where = self.first + at * _OPERATION.itemsize
             yield at, _numbers(self.file, where, min(_CHUNK, self.count - at), _OPERATION)
 
-    def operations(self) -> Iterator[tuple[int, bytes]]:
-        """Yield the place of each operation, and what it does."""
-        for at, chunk in self._chunks():
-            content, size = chunk.tobytes(), _OPERATION.itemsize
-            for place in range(0, len(content), size):
-                yield self.first + at * size + place, content[place + _SAID.start : place + _SAID.stop]
+    def place(self, number: int) -> int:
+        """Return where an operation stands in the file."""
+        return self.first + _OPERATION.itemsize * number
 
-    def told(self, place: int, what: bytes) -> str:
-        """Return what an operation does as the text form has it. Raises ReadError."""
-        kind, peer, size, tag, cpu = _WHAT.unpack(what)
+    def told(self, number: int, one: np.void) -> str:
+        """Return an operation as the text form has it. Raises ReadError."""
+        kind = int(one["type"])
         if kind not in _TEXT:
-            number = (place - self.first) // _OPERATION.itemsize
             raise ReadError(f"{self.name}: operation {number} is of the unknown type {kind}", _HINT)
-        return _TEXT[kind].format(size, peer, tag, cpu)
+        return _TEXT[kind].format(*(int(one[name]) for name in ("size", "peer", "tag", "cpu")))
 
     def needs(self) -> Iterator[NDArray[np.int64]]:
         """Yield who waits for whom, as the pairs of a rank that is read. Raises ReadError."""
         left = self.links
-        for at, chunk in self._chunks():
+        for at, chunk in self.chunks():
             for begins, name in enumerate(("after", "beside")):
                 some = np.flatnonzero(chunk[name])
                 if not len(some):

@@ -52,6 +52,8 @@ MOST_TAG: Final = 2**31
 MOST_STREAMS: Final = 256
 MOST_OPERATIONS: Final = 2**25
 """Limit of the table of operations, about one gigabyte."""
+MOST_OF_TRACE: Final = 2**27
+"""The same for traces in GOAL, whose table is held once: about eleven gigabytes."""
 
 Ints = NDArray[np.int64]
 Column = NDArray[Any]

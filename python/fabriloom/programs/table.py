@@ -246,12 +246,13 @@ class Programs:
         if endless.any() and self.is_told and self._answer[sends][endless].all():
             _, _, sizes, times = self.demand
         without_end = bool(np.isinf(times).any())
-        known = sends & (self.peer < len(self.terminal_names))
-        pairs = np.unique(np.stack([self.terminal[known], self.peer[known]]), axis=1)
+        names = len(self.terminal_names)
+        known = sends & (self.peer < names)
+        pairs = np.unique(self.terminal[known].astype(np.int64) * names + self.peer[known])
         return {
             "messages": None if without_end else round(times.sum()),
             "message_bytes": None if without_end else round((times * sizes).sum()),
-            "channels_most": int(np.bincount(pairs[0]).max(initial=0)),
+            "channels_most": int(np.bincount(pairs // names).max(initial=0)),
         }
 
     def text(self, row: int) -> str:
