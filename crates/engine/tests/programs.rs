@@ -121,6 +121,21 @@ fn acknowledged_packets_follow_each_other_in_the_time_of_a_round_trip() {
 }
 
 #[test]
+fn programs_that_only_wait_give_way_after_the_events_asked_for() {
+    let mut f =
+        fabric([&[(operation::REPEAT, ANY, 0), (operation::WAIT, ANY, 0), (operation::END, ANY, 0)], &[]]);
+    f.op_ticks[0] = 0;
+    let options = Options { until: 1 << 14, warmup: Some(0), batch: 1 << 40, ..Options::default() };
+    let mut simulation = Simulation::new(f, options).expect("a legal fabric");
+    let mut calls = 0;
+    while simulation.advance(100).expect("routes are complete").is_none() {
+        calls += 1;
+    }
+    assert!((50..60).contains(&calls), "{calls}");
+    assert_eq!(simulation.end(), Some(End::TimeLimit));
+}
+
+#[test]
 fn programs_that_wait_for_ever_are_deadlocked() {
     let simulation =
         run(fabric([&[(SEND, 1, 5), (RECEIVE, 1, 0)], &[(RECEIVE, 0, 0), (RECEIVE, 0, 0), (SEND, 0, 1)]]));

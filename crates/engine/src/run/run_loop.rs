@@ -262,7 +262,7 @@ impl Run {
     }
 
     /// Handles all events of the next tick, then makes the network decide. Handles further ticks, about this many
-    /// events, if they concern only the network.
+    /// events, if they concern only the network, or only programs.
     fn tick<N: Network>(&mut self, network: &mut N, next: &Next, events: u64) -> Result<(), RunError> {
         self.now = next.time;
         let of_network = next.of_network == self.now;
@@ -284,7 +284,7 @@ impl Run {
         if self.programs.is_some() && (next.of_programs == self.now || self.news.is_for_programs()) {
             let last =
                 if of_network || self.beside.is_some() { self.now } else { self.last_alone(next.of_network) };
-            self.let_programs_go_on(network, last)?;
+            self.let_programs_go_on(network, last, events)?;
         }
         if self.ports.is_some() && self.programs.is_none() {
             self.ask_ports(network)?;

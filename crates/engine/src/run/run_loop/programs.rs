@@ -15,14 +15,16 @@ impl Run {
         self.beside.as_ref().and_then(|beside| beside.next()).map_or(next, |time| time.min(next))
     }
 
-    /// Runs the programs of a tick instead of sources, and of later ones up to `last` while the network has no part. A
-    /// separate function, so that the loop stays small without them.
+    /// Runs the programs of a tick instead of sources, and of later ones up to `last`, about this many events, while the
+    /// network has no part. A separate function, so that the loop stays small without them.
     #[inline(never)]
     pub(super) fn let_programs_go_on<N: Network>(
         &mut self,
         network: &mut N,
         last: Time,
+        events: u64,
     ) -> Result<(), RunError> {
+        let stop = self.events.saturating_add(events);
         self.divide_requests(network)?;
         self.tell_programs();
         let Some(programs) = &mut self.programs else { return Ok(()) };
@@ -38,7 +40,7 @@ impl Run {
                 break;
             }
             match programs.next() {
-                Some(next) if next <= last => self.now = next,
+                Some(next) if next <= last && self.events < stop => self.now = next,
                 _ => return self.send_beside(network),
             }
             network.go_to(self.now);
