@@ -417,6 +417,10 @@ def test_a_missing_file_and_an_unknown_format(tmp_path):
         with pytest.raises(GraphError, match="says no format") as caught:
             topology.file(tmp_path / name)
         assert f'networkx.write_graphml(networkx.{reads}("{name}"), "x.graphml")' in caught.value.hint
+    for name, hint in (("x.xlsx", "save the sheet as CSV"), ("x.tsv", 'format = "csv"')):
+        with pytest.raises(GraphError, match="says no format") as caught:
+            topology.file(tmp_path / name)
+        assert hint in caught.value.hint
 
 
 def test_tuples_of_networkx_are_names_in_json(tmp_path):

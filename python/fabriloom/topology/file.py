@@ -104,7 +104,11 @@ def _format(path: Path, format: str | None) -> str:
 
 
 def _conversion(path: Path, form: str) -> str:
-    """Return how networkx makes GraphML of a format that it reads, if it does."""
+    """Return how a spreadsheet, or networkx, makes a format of ours of one that it reads, if it does."""
+    if form in ("xlsx", "xls", "ods"):
+        return "save the sheet as CSV"
+    if form in ("tsv", "tab", "txt"):
+        return 'if it is a list of cables, with tabs or commas between the columns: format = "csv"'
     reads = {"gml": "read_gml", "gexf": "read_gexf", "net": "read_pajek", "dot": "nx_pydot.read_dot"}
     reads |= {"gv": reads["dot"], "edgelist": "read_edgelist", "adjlist": "read_adjlist"}
     if form not in reads:
