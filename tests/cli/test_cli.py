@@ -359,6 +359,15 @@ def test_what_is_not_printable_is_shown_and_not_obeyed() -> None:
     assert refused_in("no character: \ufffe") == "U+FFFE"
 
 
+def test_of_a_long_line_the_middle_is_left_out(capsys: pytest.CaptureFixture[str]) -> None:
+    exits.complain(f"error: {'n' * 1_000_000} is no terminal\n  {'m' * 1_998}\n")
+    first, second = capsys.readouterr().err.splitlines()
+    assert first.startswith("error: nnn")
+    assert first.endswith("nnn is no terminal")
+    assert len(first) < 2_500
+    assert second == "  " + "m" * 1_998
+
+
 def test_a_drawing_is_svg(file: Path, tmp_path: Path) -> None:
     done = command("draw", file, "-o", tmp_path / "network.png")
     assert (done.exit_code, done.stdout) == (exits.MISTAKE, "")

@@ -43,6 +43,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EROFS)
 """Errors of a full disk; while a file is written, Python does not know its name."""
+_LONGEST, _END = 2000, 300
+"""Characters of a line of a message, and those behind what is left out."""
 
 
 class Mistake(Exception):
@@ -50,8 +52,15 @@ class Mistake(Exception):
 
 
 def complain(text: str) -> None:
-    """Print a message on standard error; markup and control characters in names are escaped."""
-    sys.stderr.write(escaped(text.rstrip("\n")) + "\n")
+    """Print a message on standard error; markup and control characters in names are escaped.
+
+    Of a long line, such as one with a name of a megabyte, the middle is left out.
+    """
+    lines = (
+        line if len(line) <= _LONGEST else f"{line[:_LONGEST]} … {line[-_END:]}"
+        for line in text.rstrip("\n").split("\n")
+    )
+    sys.stderr.write(escaped("\n".join(lines)) + "\n")
     sys.stderr.flush()
 
 
