@@ -285,6 +285,60 @@ def test_a_number_of_a_communicator_that_was_freed_is_used_again(tmp_path: Path)
     assert ran(tmp_path, found).end_reason == "drained"
 
 
+def test_parts_of_a_grid_and_communicators_of_groups(tmp_path: Path) -> None:
+    """Six ranks are two rows of three; then 0, 4 and 5, 3, 1 by groups that each makes for itself."""
+    world = "MPI_Comm oldcomm=2 (MPI_COMM_WORLD)"
+
+    def comm(name: str, number: int) -> str:
+        return f"MPI_Comm {name}={number} (user-defined-comm)"
+
+    def group(name: str, number: int) -> str:
+        return f"MPI_Group {name}={number} (user-defined-group)"
+
+    def calls(rank: int) -> str:
+        dims = ("int ndim=2", "int dims[2]=[2, 3]", "int periods[2]=[0, 0]", "int reorder=0")
+        found = Calls().call("MPI_Cart_create", world, *dims, comm("newcomm", 5))
+        for kept, number in (("0, 1", 6), ("1, 0", 7)):
+            sub = ("int ndim=2", comm("oldcomm", 5), f"int remain_dims[2]=[{kept}]", comm("newcomm", number))
+            found.call("MPI_Cart_sub", *sub).call("MPI_Bcast", *INTS, "int root=1", comm("comm", number))
+        found.call("MPI_Comm_group", "MPI_Comm comm=2 (MPI_COMM_WORLD)", group("group", 3))
+        ranges = f"int ranges[2][3]=[[5, 3, -1]\n, [1, 2, 1]\n]{group('newgroup', 4)}"
+        found.call("MPI_Group_range_incl", group("group", 3), "int count=2", ranges)  # 5 4 3 1 2
+        found.call(
+            "MPI_Group_excl", group("group", 4), "int count=2", "int ranks[2]=[1, 4]", group("newgroup", 4)
+        )
+        both = (group("group1", 3), group("group2", 4), group("newgroup", 3))
+        found.call("MPI_Group_difference", *both)  # 0 2 4
+        found.call(
+            "MPI_Group_incl", group("group", 3), "int count=2", "int ranks[2]=[0, 2]", group("newgroup", 3)
+        )
+        chosen = (
+            "2 (MPI_GROUP_EMPTY)" if rank == 2 else f"{4 if rank in (1, 3, 5) else 3} (user-defined-group)"
+        )
+        found.call(
+            "MPI_Comm_create", world, f"MPI_Group group={chosen}", comm("newcomm", 1 if rank == 2 else 8)
+        )
+        if rank != 2:
+            found.call("MPI_Bcast", *INTS, "int root=0", comm("comm", 8))
+        return found.text
+
+    found = imports.read("dumpi", *put(tmp_path, *(calls(rank) for rank in range(6))))
+    assert isinstance(found, Trace)
+    assert not found.left_out
+    texts = [
+        [line.split(" tag ")[0].replace("16b ", "") for line in operations(found, rank)] for rank in range(6)
+    ]
+    assert texts == [
+        ["recv from 1", "recv from 3", "send to 4"],
+        ["send to 0", "send to 2", "recv from 4", "recv from 5"],
+        ["recv from 1", "recv from 5"],
+        ["recv from 4", "send to 0", "recv from 5"],
+        ["send to 3", "send to 5", "send to 1", "recv from 0"],
+        ["recv from 4", "send to 2", "send to 1", "send to 3"],
+    ]
+    assert ran(tmp_path, found).end_reason == "drained"
+
+
 def test_a_buffer_that_is_sent_and_replaced(tmp_path: Path) -> None:
     kind = ("int count=8", "MPI_Datatype datatype=11 (MPI_DOUBLE)")
 

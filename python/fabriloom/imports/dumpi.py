@@ -10,13 +10,15 @@ from pathlib import Path
 
 from ..reading import ReadError
 from .common import Stream
-from .mpi import MAKERS, Call, Communicators, Made, State, do, made
+from .communicators import TOLD, Communicators, Made, made
+from .mpi import Call, State, do
 from .traces import Rank, Trace, by_rank, trace
 
 _CALL = re.compile(
     r"(MPI_\w+) (entering|returning) at walltime (\d{1,12})\.(\d{9}), cputime .* in thread \d+\.?"
 )
-_FIELD = re.compile(r"[\w ]+? (\w+)(?:\[\d*\])?=(.*)")
+_FIELD = re.compile(r"[\w ]+? (\w+)(?:\[\d*\])*=(.*)")
+_OF_TOLD = ("MPI_C", "MPI_G", "MPI_Inter")
 _HINT = "is this what dumpi2ascii prints?"
 
 
@@ -43,13 +45,15 @@ def _made(stream: Stream) -> Iterator[Made]:
     """Yield what a rank makes of communicators."""
     name, fields = "", dict[str, str]()
     for line in stream:
-        if line.startswith("MPI_C") and (match := _CALL.fullmatch(line.strip())):
+        if line.startswith(_OF_TOLD) and (match := _CALL.fullmatch(line.strip())):
             if name and match[2] == "returning":
                 yield made(name, fields)
-            name, fields = match[1] if match[1] in MAKERS else "", {}
+            name, fields = match[1] if match[1] in TOLD else "", {}
             name = name if match[2] == "entering" else ""
-        elif name and (found := _FIELD.match(line.strip())):
+        elif name and (found := _FIELD.match(line.strip().lstrip("]"))):
             fields.setdefault(found[1], found[2])
+        elif name and "ranges" in fields:
+            fields["ranges"] += line  # a line for each range, and the next argument behind the last bracket
 
 
 def _rank(known: Communicators, stream: Stream, rank: Rank, left_out: Counter[str]) -> None:

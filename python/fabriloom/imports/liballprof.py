@@ -15,7 +15,8 @@ from functools import partial
 from pathlib import Path
 
 from .common import Stream
-from .mpi import BLOCKING, Call, Communicators, State, do
+from .communicators import Communicators
+from .mpi import BLOCKING, Call, State, do
 from .traces import Rank, Trace, by_rank, trace
 
 _MESSAGE = "_ count datatype dest tag comm"

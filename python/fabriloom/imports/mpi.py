@@ -8,119 +8,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from math import prod
+from dataclasses import dataclass, field
 
 from . import collectives
 from .collectives import Collective
 from .common import Stream
+from .communicators import MAKERS, WORLD, Communicators, name_of
 from .traces import ALL_RANKS, Rank, checked_peer
-
-WORLD = 0
-"""The group of all ranks."""
-_FOLLOWED = ("MPI_Comm_dup", "MPI_Comm_split", "MPI_Cart_create")
-MAKERS = (*_FOLLOWED, "MPI_Comm_create", "MPI_Cart_sub")
-"""Calls that make a communicator; its number can be that of one before, which was freed."""
-_COMMUNICATOR = re.compile(r"(-?\d{1,9})(?: \((\w+)\))?")
-_SHORT_NUMBERS = re.compile(r"-?\d{1,9}")
-
-
-@dataclass(frozen=True)
-class Made:
-    """A call that makes a communicator."""
-
-    call: str
-    old: str
-    new: str
-    color: int = 0
-    key: int = 0
-    size: int = 0
-    """Processes of a grid."""
-
-
-def made(call: str, fields: dict[str, str]) -> Made:
-    """Return the call with these arguments."""
-    numbers = {name: _SHORT_NUMBERS.findall(fields.get(name, "")) for name in ("color", "key", "dims")}
-    color, key = (int(numbers[name][0]) if numbers[name] else 0 for name in ("color", "key"))
-    size = prod(int(one) for one in numbers["dims"])
-    return Made(
-        call, name_of(fields.get("oldcomm", "")), name_of(fields.get("newcomm", "")), color, key, size
-    )
-
-
-def name_of(text: str) -> str:
-    """Return how a communicator is called: by its number, or by the name that MPI gives it."""
-    found = _COMMUNICATOR.match(text)
-    if found is None:
-        return ""
-    return found[2] if found[2] in ("MPI_COMM_WORLD", "MPI_COMM_SELF") else found[1]
-
-
-class Communicators:
-    """The groups that communicators of each rank stand for; ``calls``: what each rank makes, in order."""
-
-    def __init__(self, calls: Sequence[Sequence[Made]]) -> None:
-        self.groups: list[Sequence[int]] = [range(len(calls))]
-        self.of = [{_version("MPI_COMM_WORLD", Counter()): WORLD} for _ in calls]
-        pending = [_numbered(one) for one in calls]
-        present = [next(one, None) for one in pending]
-        asked: dict[tuple[int, int], dict[int, Made]] = {}
-        number = [dict[int, int]() for _ in calls]
-        moved = True
-        while moved:
-            moved = False
-            for rank, of in enumerate(self.of):
-                while (call := present[rank]) is not None and call.old in of:
-                    group, moved = of[call.old], True
-                    key = (group, number[rank].get(group, 0))
-                    number[rank][group] = key[1] + 1
-                    asked.setdefault(key, {})[rank] = call
-                    if len(asked[key]) == len(self.groups[group]):
-                        self._make(self.groups[group], asked.pop(key))
-                    present[rank] = next(pending[rank], None)
-
-    def _make(self, old: Sequence[int], calls: dict[int, Made]) -> None:
-        """Add the groups that all members of one make together."""
-        for ranks in _parts(old, calls):
-            self.groups.append(ranks)
-            for rank in ranks:
-                self.of[rank][calls[rank].new] = len(self.groups) - 1
-
-    def group(self, rank: int, communicator: str, made: Counter[str]) -> int | None:
-        """Return the group of a communicator of a rank; None if it is not known how it was made.
-
-        ``made``: how often the rank has made one of each name so far.
-        """
-        return self.of[rank].get(_version(communicator, made))
-
-
-def _version(communicator: str, made: Counter[str]) -> str:
-    return f"{communicator}#{made[communicator]}"
-
-
-def _numbered(calls: Sequence[Made]) -> Iterator[Made]:
-    """Yield the calls that are followed; communicators of one name differ by how often it was made."""
-    count: Counter[str] = Counter()
-    for call in calls:
-        old = _version(call.old, count)
-        count[call.new] += 1
-        if call.call in _FOLLOWED:
-            yield replace(call, old=old, new=_version(call.new, count))
-
-
-def _parts(old: Sequence[int], calls: dict[int, Made]) -> Iterator[Sequence[int]]:
-    kinds = {one.call for one in calls.values()}
-    if kinds == {"MPI_Comm_split"}:
-        colors = sorted({one.color for one in calls.values() if one.color >= 0})
-        for color in colors:
-            members = [rank for rank in old if calls[rank].color == color]
-            yield sorted(members, key=lambda rank: calls[rank].key)  # stable: by the old order where equal
-    elif kinds == {"MPI_Cart_create"}:
-        yield list(old)[: calls[old[0]].size]
-    elif len(kinds) == 1:
-        yield old
-
 
 _NUMBERS = re.compile(r"-?\d{1,18}")
 _ANY = -1
