@@ -61,7 +61,7 @@
 //! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Groups`; `Stay::out`; `Link`: `waiting`, `wait_ticks`; `Lane`: `granted`, `last`, `coming`, `free_at`, `last_grant`, `release_due`, `crossing` |
 //! | [`rings`] | places behind lanes, and who may come into a ring: reads only | |
 //! | [`pause`] | switches that pause senders, and packets without room | `stores`, `lost` |
-//! | [`memory`] | memories that the ports of a switch share, and whom they pause | `memory`, `lost` |
+//! | [`memory`] | memories that the ports of a switch share, and whom they pause | `memory` |
 //! | [`congestion`] | packets that are marked, and ports that rest | `congestion`; `Packet::marked` |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened | `outages`; `Lane`: `free_at`, `departed`, `renewed`; `Link`: `free_at`, `due` |
 //! | [`deadlock`] | who waits for whom: reads only | |

@@ -4,7 +4,6 @@
 //! |---|---|
 //! | this one | the list of a run, of any network and with programs or sources |
 
-use crate::cut_through::Network as Packets;
 use crate::kernel::Time;
 use crate::measure::{Delays, Delivery, Flows, Hop, Measure, Planes, Spread, Trend, cells};
 use crate::ring::{BusCounts, Counts};
@@ -203,7 +202,7 @@ fn links(out: &mut Results, run: &Simulation) {
     column(out, "link_cut", &losses, |losses| losses.cut);
     column(out, "link_discarded", &losses, |losses| losses.discarded);
     column(out, "link_timed_out", &losses, |losses| losses.timed_out);
-    let memories = run.packets().map_or_else(Vec::new, Packets::memories);
+    let memories = run.packets().map_or_else(Vec::new, |packets| packets.memories());
     column(out, "link_memory_most", &memories, |&(most, _)| most);
     column(out, "link_headroom_most", &memories, |&(_, beyond)| beyond);
 }

@@ -54,7 +54,7 @@ fn pausing(pool: u32, offset: u32, arrivals: &[u32]) -> Fabric {
     Fabric { pool_pauses: 1, pool_offset_chars: offset, ..crossbar(pool, arrivals) }
 }
 
-/// Runs both engines with so many packets of each terminal but the first.
+/// Runs both engines with these numbers of packets from the terminals but the first.
 fn sent(mut f: Fabric, packets: &[usize]) -> TwinRun {
     let lists: Vec<Vec<(u32, u32, u64)>> = packets.iter().map(|&count| vec![PACKET; count]).collect();
     let lists: Vec<&[(u32, u32, u64)]> =
@@ -134,7 +134,7 @@ fn a_lane_is_paused_because_others_fill_the_memory() {
     assert_eq!([starts(35), starts(40)], [[0, 11], [0, 10]]);
 }
 
-/// Without room in the pool a packet is in the headroom, which is told: 10 of each lane, beside the 9 places of the pool.
+/// Without room in the pool, which has 9 places, a packet is in the headroom of its lane, and counted there.
 #[test]
 fn what_comes_too_late_is_in_the_headroom() {
     let run = sent(pausing(9, 0, &[1, 1]), &[1, 1]);
