@@ -324,7 +324,7 @@ class Generic(SwitchedLinks):
     shared_buffer_flits: Annotated[int, Field(ge=0, le=2**28)] | None = optional(
         "The memory of a switch, which its ports share, reserves and headroom included: then input buffers "
         "have no size, and pauses no fixed thresholds, of which only whether pause_above_flits is 0 counts; "
-        "0: every lane has its own input buffer"
+        "0: every lane has its own input buffer, of which congestion_control counts parts in any case"
     )
     shared_buffer_alpha: Annotated[float, Field(gt=0, le=16)] | None = optional(
         "What a lane of a port may have of the shared memory beyond its reserve, times what is free there"
