@@ -7,6 +7,7 @@ use crate::scenarios::lanes::{with_classes, with_pools};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::random::{random_fabric, time_for};
 use crate::scenarios::seeds::seeds;
+use crate::scenarios::spacewire::with_priorities;
 use fabriloom_engine::fabric::{Fabric, check, sharing};
 use fabriloom_twin::TwinRun;
 
@@ -155,6 +156,7 @@ fn networks_that_share_memory() {
         let fabric = with_pools(&fabric, seed);
         let classes = if seed % 5 == 0 { with_classes(&fabric, seed) } else { None };
         let fabric = classes.unwrap_or(fabric);
+        let fabric = if seed % 4 == 3 { with_priorities(&fabric, seed) } else { fabric };
         let until = time_for(&fabric, 40);
         let fabric = if seed % 3 == 1 { with_stops(&fabric, seed, until) } else { fabric };
         let twin = links(seed, &fabric, until);

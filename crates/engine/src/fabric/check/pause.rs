@@ -57,3 +57,42 @@ fn pool(f: &Fabric) -> Checked {
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_memory_has_a_rule_and_packets_that_pass_whole() {
+        // Without links nothing delays a character.
+        let right = Fabric {
+            switches: 1,
+            lanes: 1,
+            whole_packet_credit: 1,
+            link_pause_above: vec![u32::MAX],
+            link_pause_until: vec![u32::MAX],
+            switch_pool_chars: vec![100],
+            pool_alpha_billionths: 1,
+            pool_pauses: 1,
+            ..Fabric::default()
+        };
+        let refused = |change: &dyn Fn(&mut Fabric)| {
+            let mut wrong = right.clone();
+            change(&mut wrong);
+            check(&wrong).unwrap_err().to_string()
+        };
+        assert!(check(&right).is_ok());
+        assert!(refused(&|f| f.pool_alpha_billionths = 0).contains("from 1 to 16"));
+        assert!(refused(&|f| f.pool_alpha_billionths = MOST_ALPHA + 1).contains("from 1 to 16"));
+        assert!(refused(&|f| f.switch_pool_chars[0] = MOST_CHARS + 1).contains("at most 2^28"));
+        assert!(refused(&|f| f.pool_headroom_chars = MOST_CHARS + 1).contains("pool_headroom_chars"));
+        assert!(refused(&|f| f.pool_pauses = 0).contains("1, unless packets"));
+        assert!(refused(&|f| f.link_pause_above[0] = 10).contains("at most link_pause_above"));
+        assert!(
+            refused(&|f| (f.link_pause_above[0], f.link_pause_until[0]) = (9, 9)).contains("pauses nobody")
+        );
+        let none = |f: &mut Fabric| f.switch_pool_chars.clear();
+        assert!(refused(&none).contains("pool_pauses"));
+        assert!(refused(&|f| (none(f), f.pool_pauses = 0).0).contains("else 0"));
+    }
+}
