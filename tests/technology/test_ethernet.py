@@ -226,9 +226,35 @@ def test_what_was_dropped_is_sent_again() -> None:
     assert (messages["received"], messages["lost"]) == (messages["made"], 0)
 
 
+BYTE_NS = {
+    "100m": 80.0,
+    "1g": 8.0,
+    "10g": 0.8,
+    "100g": 0.08,
+    "400g": 0.02,
+    "800g": 0.01,
+    "1600g": 0.005,
+}
+"""What a byte takes on the links of each preset."""
+
+
+def shared(dice: Random, pauses: bool) -> dict[str, Any]:
+    """Return a memory that ports share, for packets of at most 540 B, or none."""
+    if dice.random() < 0.5:
+        return {}
+    own = {
+        "flits": dice.choice([8000, 20_000, 60_000]),
+        "reserved_flits": dice.choice([0, 300, 540]),
+        "headroom_flits": dice.choice([0, 540]) * pauses,
+        "offset_flits": dice.choice([0, 100, 2000]) * pauses,
+    }
+    alpha = dice.choice([0.125, 0.5, 1.0, 8.0])
+    return {f"shared_buffer_{name}": value for name, value in own.items()} | {"shared_buffer_alpha": alpha}
+
+
 @pytest.mark.seeds
 def test_engine_and_twin_pause_alike(seeds: Callable[[int], Iterator[int]]) -> None:
-    paused = dropped = 0
+    paused = dropped = kept = 0
     for seed in seeds(24):
         dice = Random(seed)
         above = dice.randint(100, 2000)
@@ -252,16 +278,7 @@ def test_engine_and_twin_pause_alike(seeds: Callable[[int], Iterator[int]]) -> N
             ]
         )
         traffic = {"arrivals": "backlog", "length": {"kind": "uniform", "min": "1 B", "max": "500 B"}}
-        byte_ns = {
-            "100m": 80.0,
-            "1g": 8.0,
-            "10g": 0.8,
-            "100g": 0.08,
-            "400g": 0.02,
-            "800g": 0.01,
-            "1600g": 0.005,
-        }
-        duration_ns = 40_000 * byte_ns[own["preset"].removeprefix("ethernet-")]
+        duration_ns = 40_000 * BYTE_NS[own["preset"].removeprefix("ethernet-")]
         runs = {"duration": f"{duration_ns:g} ns", "warmup": "0 ns", "precision": 0}
         other = Random(f"faults {seed}")
         own |= {"lane_sharing": other.choice(["flit", "packet"])} if own["lanes"] > 1 else {}
@@ -283,16 +300,22 @@ def test_engine_and_twin_pause_alike(seeds: Callable[[int], Iterator[int]]) -> N
         more: dict[str, Any] = {"run": runs, "seed": seed % 1000, "fault": faults, "routing": tables}
         drops = other.choice([{}, {"drop_when_full": True}, DROPS])
         drawn = scenario(topology=network, technology=own, traffic=traffic, **more)
-        with contextlib.suppress(ScenarioError):  # not beside all of these
-            dropping = scenario(topology=network, technology=own | drops, traffic=traffic, **more)
-            drawn = compile(dropping).scenario
+        for memory in ({}, shared(Random(f"memory {seed}"), pauses=drops is not DROPS)):
+            with contextlib.suppress(ScenarioError):  # not beside all of these
+                dropping = scenario(
+                    topology=network, technology=own | drops | memory, traffic=traffic, **more
+                )
+                drawn = compile(dropping).scenario
         compared = compare(drawn)
         assert compared.identical, f"seed {seed}"
         found = run(drawn)
         paused += int(max(found.links["stored_most"].to_list()) > above)
         dropped += found.summary["packets"].get("lost", 0) * bool(drawn.technology.drop_when_full)
+        kept += int("memory_most" in found.links.columns)
+        assert not compile(drawn).deadlock.free or found.summary["end"]["reason"] != "deadlocked"
     assert paused > 0
     assert dropped > 0
+    assert kept > 0
 
 
 @pytest.mark.parametrize(

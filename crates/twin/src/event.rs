@@ -73,6 +73,8 @@ pub enum What {
     Wire { link: u32 },
     /// Packets have come into an input buffer or left it.
     Look { lane: u32 },
+    /// The same of a memory that the ports of a switch share.
+    Survey { switch: u32 },
 }
 
 /// All future events: those of the present tick in order, those of each later tick in a list of their own.

@@ -14,6 +14,7 @@ mod code;
 mod congestion;
 mod event;
 mod fault;
+mod memory;
 mod parts;
 mod ring;
 mod switch;
@@ -131,6 +132,9 @@ pub struct TwinRun {
     /// Packets that each link has marked, and per port those of it that were delivered so, and its highest index; in the
     /// same time. Empty without congestion control.
     pub congestion: (Vec<u64>, Vec<(u64, u32)>),
+    /// Per link, where ports of a switch share its memory: the most that this has held at its end, and of it the most in the
+    /// headroom of a lane; in the same time.
+    pub memories: Vec<(u64, u64)>,
     /// The results of programs, if programs drove the terminals.
     pub messages: Option<Messages>,
 }

@@ -135,6 +135,10 @@ pub struct Lane {
     pub stored: i64,
     /// Characters of packets for which there was room in the input buffer and that have not left it, where it drops.
     pub admitted: u64,
+    /// What it holds of a memory that ports share: in its reserve and the pool, in its headroom, and the most there.
+    pub own: u64,
+    pub beyond: u64,
+    pub beyond_most: u64,
     /// The packet that is arriving found no room.
     pub drops: bool,
     /// A packet has begun to arrive, and its end has not.

@@ -36,6 +36,8 @@ pub struct Twin<'a> {
     pub(crate) clocks: Vec<Stream>,
     pub(crate) senders: Senders,
     pub(crate) congestion: Congestion,
+    /// Per switch: most characters at a time in a memory that its ports share.
+    pub(crate) memory_most: Vec<u64>,
     /// Ports that request packets, beside programs.
     pub(crate) asking: Vec<u32>,
     /// The latest scheduled turn of the programs.
@@ -86,6 +88,7 @@ impl<'a> Twin<'a> {
             clocks: streams(fabric.seed, Family::Clock, fabric.switches as usize),
             senders: Senders::new(fabric),
             congestion: Congestion::new(fabric),
+            memory_most: vec![0; fabric.switches as usize],
             asking: Vec::new(),
             turn: -1,
             given: vec![None; fabric.terminals as usize],
@@ -148,6 +151,7 @@ impl<'a> Twin<'a> {
                 What::Wire { link } => self.start_on_wire(link),
                 What::Pause { lane, pauses, .. } => self.pause(lane, pauses),
                 What::Look { lane } => self.look_at_store(lane),
+                What::Survey { switch } => self.survey(switch),
             }
         }
     }
@@ -406,6 +410,7 @@ impl<'a> Twin<'a> {
             links: self.links.iter().map(|link| link.counts).collect(),
             lane_ticks: self.links.iter().flat_map(|link| &link.lane_ticks).copied().collect(),
             congestion: self.throttled(),
+            memories: self.memories(),
             messages,
         }
     }

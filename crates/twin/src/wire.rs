@@ -216,13 +216,17 @@ impl Twin<'_> {
             return;
         }
         let character = self.lanes[lane as usize].wire.pop_front().expect("a character is on its way");
-        if self.fabric.drops == 1 && self.is_dropped(lane, character) {
+        let is_lost = match (self.fabric.has_pool(), self.fabric.drops) {
+            (true, _) => self.finds_no_place(lane, character),
+            (false, drops) => drops == 1 && self.is_dropped(lane, character),
+        };
+        if is_lost {
             return;
         }
         let state = &mut self.lanes[lane as usize];
         state.arrived += 1;
         let most = u64::from(self.fabric.link_input_buffer[link as usize]);
-        let is_endless = self.fabric.has_pause() && self.fabric.drops == 0;
+        let is_endless = self.fabric.has_pause() && self.fabric.drops == 0 || self.fabric.has_pool();
         assert!(
             is_endless || state.arrived - state.departed <= most,
             "the input buffer of lane {lane} overflows"
@@ -262,7 +266,9 @@ impl Twin<'_> {
     pub(crate) fn take_from_store(&mut self, place: Place) {
         let queue = self.lanes[place.lane as usize].queues.get_mut(&place.queue).expect("its queue");
         let size = queue.sizes.pop_front().expect("its end has come");
-        if self.fabric.drops == 1 {
+        if self.fabric.has_pool() {
+            self.gives_places_back(place, size as u64);
+        } else if self.fabric.drops == 1 {
             self.lanes[place.lane as usize].admitted -= size as u64;
         }
         self.changes_store(place.lane, -size);
@@ -281,6 +287,9 @@ impl Twin<'_> {
         let state = &mut self.lanes[lane as usize];
         let most = &mut self.links[link].counts.most_stored;
         *most = (*most).max(state.stored as u64);
+        if self.fabric.has_pool() {
+            return;
+        }
         let threshold = if state.pauses {
             self.fabric.link_pause_until[link]
         } else {

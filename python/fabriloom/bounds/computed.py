@@ -111,6 +111,12 @@ def _check(compiled: Compiled) -> None:
         message = "there is no bound where full buffers drop packets"
         hint = "leave it out: with pauses that come in time nothing is dropped"
         raise refused(message, ("technology", "drop_when_full"), hint)
+    if len(compiled.arrays["switch_pool_chars"]):
+        message = (
+            "there is no bound where ports share a memory: what a lane holds before it pauses its sender "
+        )
+        message += "depends on what all others hold"
+        raise refused(message, ("technology", "shared_buffer_flits"), "give every lane its own buffer")
     if compiled.programs is not None:
         message = "there is no bound for programs: what they send depends on what they have received"
         raise refused(message, ("program",), "describe the same messages as [traffic], for example as flows")

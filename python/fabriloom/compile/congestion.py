@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from .. import _native
 from ..scenario import Scenario, ScenarioError
 from ..technology import Technology, TechnologyError
 from ..technology.model import Ps
-from .columns import Arrays
+from ..topology import Graph
+from .columns import Arrays, fill, u32
 
 STEPS = 16
 """Parts of an input buffer by which ``threshold`` counts."""
@@ -75,8 +77,9 @@ def _refused(scenario: Scenario, why: str, hint: str) -> ScenarioError:
 
 # Switches that pause their senders: what is refused, and whether buffers hold what comes until then.
 
+_SHARED = "ports that share a memory are"
 _MESSAGE = (
-    "full buffers that drop packets are not simulated together with faults that cut packets, a watchdog, "
+    "not simulated together with faults that cut packets, a watchdog, "
     "new tables, packets for several targets, universal routing, lanes that share a link by flit, or a "
     "crossbar at link rate"
 )
@@ -92,16 +95,85 @@ def _only_stops(scenario: Scenario) -> bool:
     return all(one.stops and (one.repaired_ps or one.mttr_ps) is not None for one in scenario.fault)
 
 
+def pause_columns(graph: Graph, tech: Technology) -> Arrays:
+    """Return the thresholds of buffers that pause their senders, or the memory that ports share; empty if
+    packets wait for credit.
+
+    Where full buffers drop packets instead, no buffer holds so much that it pauses its sender.
+    """
+    thresholds, shared = (tech.pause_above_chars, tech.pause_until_chars), tech.shared
+    if not tech.pause_above_chars and not tech.drop_when_full:
+        return {}
+    if shared is not None or not tech.pause_above_chars:
+        thresholds = (NEVER_PAUSED, NEVER_PAUSED)
+    names = ("link_pause_above", "link_pause_until")
+    columns: Arrays = {name: fill(graph.links, most) for name, most in zip(names, thresholds, strict=True)}
+    if shared is None:
+        return columns
+    each = shared.reserved_chars + shared.headroom_chars
+    left = shared.size_chars - each * tech.lanes * _ports(graph.link_target, graph.switches)
+    return columns | {
+        "switch_pool_chars": u32(np.maximum(left, 0)),
+        "pool_alpha_billionths": shared.alpha_billionths,
+        "pool_reserved_chars": shared.reserved_chars,
+        "pool_headroom_chars": shared.headroom_chars,
+        "pool_offset_chars": shared.offset_chars,
+        "pool_pauses": int(tech.pause_above_chars > 0),
+    }
+
+
+def _ports(link_target: Any, switches: int) -> NDArray[np.int64]:
+    """Return, per switch, the links that lead to it."""
+    target = np.asarray(link_target, np.int64)
+    return np.bincount(target[target < switches], minlength=switches).astype(np.int64)
+
+
 def check_drops(scenario: Scenario, arrays: Arrays) -> None:
-    """Raise TechnologyError if packets are dropped where they cannot be computed as one, or are cut."""
-    if arrays["drops"] and not (_native.is_by_packet(arrays) and _only_stops(scenario)):
-        raise TechnologyError(_MESSAGE, "drop_when_full", "leave that out, or remove drop_when_full")
+    """Raise TechnologyError if packets are dropped, or ports share a memory, where packets cannot be computed
+    as one, or are cut.
+    """
+    shared = len(arrays["switch_pool_chars"]) > 0
+    if (shared or arrays["drops"]) and not (_native.is_by_packet(arrays) and _only_stops(scenario)):
+        what = _SHARED if shared else "full buffers that drop packets are"
+        name = "shared_buffer_flits" if shared else "drop_when_full"
+        raise TechnologyError(f"{what} {_MESSAGE}", name, f"leave that out, or remove {name}")
+
+
+def check_shared(tech: Technology, arrays: Arrays, names: Sequence[str], longest: int) -> None:
+    """Raise TechnologyError if a memory that ports share is smaller than what lanes have for themselves, or
+    never has a place for the longest packet, in flits, which is dropped. ``names`` of switches.
+    """
+    shared = tech.shared
+    if shared is None:
+        return
+    each = shared.reserved_chars + shared.headroom_chars
+    lanes = _ports(arrays["link_target"], int(arrays["switches"])) * tech.lanes
+    worst = int(np.argmax(lanes))
+    at, least = names[worst], int(lanes[worst]) * each
+    if least > shared.size_chars:
+        message = (
+            f"a memory of {shared.size_chars:,} flits is smaller than the {least:,} that {lanes[worst]} "
+        )
+        message += f"lanes into {at} have for themselves, as reserves and headroom"
+        raise TechnologyError(message, "shared_buffer_flits", f"give it more than {least} flits")
+    pool = shared.size_chars - least
+    share = min(pool, pool * shared.alpha_billionths // 10**9)
+    most = max(shared.headroom_chars, shared.reserved_chars + share)
+    if tech.drop_when_full and most < longest:
+        message = (
+            f"the longest packet has {longest:,} flits, and a lane into {at} never has a place for more "
+        )
+        hint = "give the memory more flits, or lanes a larger part of it"
+        raise TechnologyError(f"{message}than {most:,}: it is always dropped", "shared_buffer_flits", hint)
 
 
 def check_pace(arrays: Arrays, names: Sequence[str]) -> None:
-    """Raise TechnologyError if a link out of a switch pauses within a packet, as the engine's ``keeps_pace``
-    has it: because its output buffer is empty before more has crossed, or because a slow link supplies it.
+    """Raise TechnologyError if a link out of a switch pauses within a packet where senders are paused, as the
+    engine's ``keeps_pace`` has it: because its output buffer is empty before more has crossed, or because a
+    slow link supplies it.
     """
+    if not len(arrays["link_pause_above"]):
+        return
     ticks = arrays["link_character_ticks"].astype(np.int64)
     leaves, into = (arrays[f"link_{end}"].astype(np.int64) for end in ("source", "target"))
     switches = int(arrays["switches"])
@@ -124,7 +196,7 @@ def check_pace(arrays: Arrays, names: Sequence[str]) -> None:
 def pauses(arrays: Arrays) -> bool:
     """Return whether switches ever pause their senders."""
     above = arrays["link_pause_above"]
-    return bool((above < NEVER_PAUSED).any())
+    return bool((above < NEVER_PAUSED).any() or arrays["pool_pauses"])
 
 
 def headroom(arrays: dict[str, Any], names: Sequence[str], longest: int) -> list[str]:
@@ -137,25 +209,31 @@ def headroom(arrays: dict[str, Any], names: Sequence[str], longest: int) -> list
         return []
     late = arrays["link_arrival_ticks"].astype(np.int64) + arrays["link_credit_ticks"]
     needed = 2 * longest + -(-late // arrays["link_character_ticks"])
-    has = arrays["link_input_buffer"].astype(np.int64) - arrays["link_pause_above"]
     into_switch = arrays["link_target"] < arrays["switches"]
+    has = arrays["link_input_buffer"].astype(np.int64) - arrays["link_pause_above"]
+    what, larger = "buffer", "above pause_above_flits and has"
+    hint = "make input_buffer_flits larger, or pause earlier"
+    if len(arrays["switch_pool_chars"]):
+        has = np.full(len(needed), int(arrays["pool_headroom_chars"]))
+        what, larger = "lane", "of headroom and has"
+        hint = f"write shared_buffer_headroom_flits = {(needed * into_switch).max()}"
     worst = int(np.argmax((needed - has) * into_switch))
     if not (needed > has)[worst] or not into_switch[worst]:
         return []
     lost = "packets can be dropped there" if arrays["drops"] else "there a real switch can lose packets"
     return [
-        f"the buffer behind {names[worst]} may need {needed[worst]:,} flits above pause_above_flits and has "
-        f"{has[worst]:,}: {lost}; make input_buffer_flits larger, or pause earlier"
+        f"the {what} behind {names[worst]} may need {needed[worst]:,} flits {larger} "
+        f"{has[worst]:,}: {lost}; {hint}"
     ]
 
 
-def overfull(arrays: dict[str, Any], names: Sequence[str], stored: Any) -> list[str]:
-    """Return a warning if a buffer held more complete packets than it has room for.
-
-    ``stored``: the most flits of complete packets at a time, per link.
-    """
+def overfull(arrays: dict[str, Any], names: Sequence[str], native: Mapping[str, Any]) -> list[str]:
+    """Return a warning if a buffer held more complete packets than it has room for, or a headroom more."""
     if not len(arrays["link_pause_above"]):
         return []
+    if len(arrays["switch_pool_chars"]):
+        return _beyond(arrays["pool_headroom_chars"], names, native["link_headroom_most"])
+    stored = native["link_most_stored"]
     over = np.asarray(stored, np.int64) - arrays["link_input_buffer"]
     worst = int(np.argmax(over))
     if over[worst] <= 0:
@@ -164,4 +242,15 @@ def overfull(arrays: dict[str, Any], names: Sequence[str], stored: Any) -> list[
         f"the buffer behind {names[worst]} held {stored[worst]:,} flits of its "
         f"{arrays['link_input_buffer'][worst]:,}: a real switch would have lost packets, as with "
         "drop_when_full = true; make input_buffer_flits larger, or pause earlier"
+    ]
+
+
+def _beyond(headroom: int, names: Sequence[str], most: Any) -> list[str]:
+    worst = int(np.argmax(most))
+    if most[worst] <= headroom:
+        return []
+    return [
+        f"the lane behind {names[worst]} held {most[worst]:,} flits in its headroom of {headroom:,}: a real "
+        "switch would have lost packets, as with drop_when_full = true; make shared_buffer_headroom_flits "
+        "larger"
     ]

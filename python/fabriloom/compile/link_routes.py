@@ -377,9 +377,9 @@ class LinkRoutes:
                 least = replace(least, input_buffer_chars=int(buffers.min()))
             least.check_whole_packets(longest, self.via, 2 if self.bubble else 1)
             self.technology.check_watchdog(longest, self.via)
-            if len(arrays["link_pause_above"]):
-                congestion.check_pace(arrays, self.graph.link_names)
+            congestion.check_pace(arrays, self.graph.link_names)
             congestion.check_drops(scenario, arrays)
+            congestion.check_shared(self.technology, arrays, self.graph.switch_names, longest + 1)
             if self.with_room:
                 self._check_room(scenario, arrays)
             congestion.check(scenario, arrays)
@@ -419,7 +419,7 @@ class LinkRoutes:
 
     def doubts(self, arrays: Arrays, native: Mapping[str, Any]) -> list[str]:
         """Return warnings about the results of a run."""
-        return congestion.overfull(arrays, self.graph.link_names, native["link_most_stored"])
+        return congestion.overfull(arrays, self.graph.link_names, native)
 
     def _link_rings(self) -> NDArray[np.uint32]:
         """Return, per link, its one-way ring; empty if packets go into rings as anywhere."""

@@ -38,7 +38,7 @@ from .columns import (
     whole,
     with_lengths,
 )
-from .congestion import NEVER_PAUSED
+from .congestion import pause_columns
 from .interfaces import interfaces_of
 from .link_routes import LinkRoutes
 from .own_sizes import buffers_of, cable_of, lane_rules, lanes_of, with_most_lanes
@@ -479,20 +479,6 @@ def _links(graph: Graph, tech: Technology, buffers: NDArray[np.int64]) -> Arrays
         "link_quantum": fill(graph.links, tech.credit_quantum_chars),
         "link_reverse": u32(np.where(graph.link_reverse < 0, NONE, graph.link_reverse)),
         "link_deletes_header": (to_terminal & tech.delete_header).astype(np.uint8),
-        **_pause(graph, tech),
+        **pause_columns(graph, tech),
         **terminal_links(graph),
     }
-
-
-def _pause(graph: Graph, tech: Technology) -> Arrays:
-    """Return the thresholds of buffers that pause their senders; empty if packets wait for credit.
-
-    Where full buffers drop packets instead, no buffer holds so much that it pauses its sender.
-    """
-    thresholds = (tech.pause_above_chars, tech.pause_until_chars)
-    if not tech.pause_above_chars:
-        if not tech.drop_when_full:
-            return {}
-        thresholds = (NEVER_PAUSED, NEVER_PAUSED)
-    names = ("link_pause_above", "link_pause_until")
-    return {name: fill(graph.links, most) for name, most in zip(names, thresholds, strict=True)}

@@ -146,6 +146,8 @@ class Results(Tabled):
             found = found.hstack(columns.faults.FAULT_LINKS.frame(links))
         if self.has_congestion_control:
             found = found.hstack(columns.features.CONGESTION_LINKS.frame(links))
+        if len(tables.column(self.native, "link_memory_most")):
+            found = found.hstack(columns.features.SHARED_LINKS.frame(links))
         return found.hstack(columns.features.CODE_LINKS.frame(links)) if self.has_codes else found
 
     @property

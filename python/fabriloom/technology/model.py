@@ -10,6 +10,7 @@ from typing import ClassVar, Literal
 from fabriloom import units
 from fabriloom.technology.errors import TechnologyError
 from fabriloom.technology.lanes import TURNS, LaneRules
+from fabriloom.technology.pause import SharedBuffer, check_thresholds
 
 Crossbar = Literal["fast", "link-rate", "clock"]
 FlowControl = Literal["matched", "average", "ignored"]
@@ -161,6 +162,7 @@ class Technology:
     """A buffer that holds more of complete packets pauses its sender; 0: packets wait for credit."""
     pause_until_chars: int = 0
     """When it holds no more than this, the sender goes on."""
+    shared: SharedBuffer | None = None
     drop_when_full: bool = False
     """Whether a packet is dropped for which a buffer has no room."""
     padding_bits: int = 0
@@ -222,8 +224,10 @@ class Technology:
             message = "packets are paused or dropped whole, not within one as with wormhole switching"
             name = "pause_above_flits" if self.pause_above_chars else "drop_when_full"
             raise TechnologyError(message, name, 'write switching = "store-and-forward"')
+        if self.shared is not None:
+            self.shared.check(self.pause_above_chars > 0, self.drop_when_full)
         if self.pause_above_chars:
-            self._check_pause()
+            check_thresholds(self.pause_above_chars, self.pause_until_chars, self.input_buffer_chars)
         elif self.pause_until_chars:
             message = "pause_until_flits has no meaning while packets wait for credit"
             hint = "give pause_above_flits, too, or write pause_until_flits = 0"
@@ -232,14 +236,6 @@ class Technology:
             message = "input queues per output need whole packets of credit: with wormhole switching, what "
             message += "comes in for one output could wait for places that packets for others keep"
             raise TechnologyError(message, "input_queues", 'write switching = "virtual-cut-through"')
-
-    def _check_pause(self) -> None:
-        if self.pause_until_chars > self.pause_above_chars:
-            message = "a sender that goes on at more flits than those that pause it would never be paused"
-            raise TechnologyError(message, "pause_until_flits", "make it at most pause_above_flits")
-        if self.pause_above_chars > self.input_buffer_chars:
-            message = f"pause_above_flits is above the {self.input_buffer_chars} flits of the input buffer"
-            raise TechnologyError(message, "pause_above_flits", "make it smaller, or the buffer larger")
 
     def check_whole_packets(self, longest_chars: int, via: bool, places: int = 1) -> None:
         """Raise TechnologyError if buffers have fewer places for packets with this payload: a packet without

@@ -16,6 +16,7 @@ from fabriloom.technology import clocks
 from fabriloom.technology.errors import TechnologyError
 from fabriloom.technology.lanes import TURNS, LaneRules
 from fabriloom.technology.model import Ps, Technology, exact_ps
+from fabriloom.technology.pause import SHARED, shared_buffer
 
 if TYPE_CHECKING:
     from fabriloom.technology.rings import RingTechnology
@@ -92,7 +93,9 @@ _NUMBERS = ("first_port", "last_port", "first_address", "last_address")
 """Optional limits of the ports and addresses of switches."""
 _START = ("start_rate_bits_per_s",)
 """Optional setting of the start of links."""
-_STAGES = ("input_cycles", "broadcast_flits", "broadcast_cycles", "broadcast_hold_cycles", "drop_when_full")
+_STAGES = (
+    "input_cycles", "broadcast_flits", "broadcast_cycles", "broadcast_hold_cycles", "drop_when_full", *SHARED,
+)  # fmt: skip
 """Optional settings of links of flits."""
 _PARTS = {
     "router_latency": ("decode_latency", "forward_latency"),
@@ -344,6 +347,7 @@ def _generic(preset: str, values: dict[str, Any]) -> Technology:
         **{f"{name}_ps": values[f"{name}_cycles"] * cycle_ps for name in _CYCLES},
         **{name: values[name] for name in _SAME},
         drop_when_full=bool(values["drop_when_full"]),
+        shared=shared_buffer(values),
         **_without_missing({name: values[name] for name in _NUMBERS}),
     )
 

@@ -101,6 +101,11 @@ impl Network {
         if kind.to_terminal || self.fronts(lane).any(|stay| marks.fronts[stay as usize]) {
             return true;
         }
+        if let Some(memory) = &self.memory {
+            // What leaves from other lanes gives it more.
+            let mut beside = self.beside(memory, lane).iter().flat_map(|&lane| self.fronts(lane));
+            return self.leaves_memory(memory, lane) || beside.any(|stay| marks.fronts[stay as usize]);
+        }
         if !self.stores.is_empty() {
             return self.will_go_on(lane);
         }

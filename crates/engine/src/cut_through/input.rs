@@ -104,7 +104,8 @@ impl Network {
     fn leave(&mut self, from: u32, stay: u32, left: Time) {
         let before = &mut self.stays[from];
         before.left = left;
-        let Stay { lane, queue, next, out, .. } = *before;
+        let Stay { lane, length, queue, next, out, .. } = *before;
+        self.will_leave(lane, left, length);
         self.stays[stay].from = NONE;
         let kind = self.kind(self.lanes[lane as usize].link);
         let (free_at, front_at) = (kind.release(left), kind.at_front(left));

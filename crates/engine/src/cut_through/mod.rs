@@ -32,6 +32,7 @@
 //! | credit for whole packets | [`departures`]: `credit_at` | `wire.rs`: `is_ready`, `credit` |
 //! | down, up; stuck | [`outages`]: `go_down`, `go_up`, `stop`, where nothing is lost | `fault.rs`: `go_down`, `go_up`; `wire.rs`: `stop` |
 //! | pause | [`pause`]: `goes_on_at`, `catch_up` | `wire.rs`: `store`, `is_ready` |
+//! | memory that ports share | [`memory`]: `take_in`, `take`, `give_back`, `tells`, `look_at_memory` | `memory.rs`: `takes_places`, `gives_places_back`, `survey` |
 //! | a full buffer | [`pause`]: `admit`, `discard` | `wire.rs`: `is_dropped`; `fault.rs`: `lose` |
 //! | `R(n)`: arrival, grant and crossbar, place | [`departures`]: `departure`, `left_by`, `place_at` | `switch.rs`: `cross`, `can_cross`, `cross_one`; `wire.rs`: `place_free` |
 //! | which lane sends | [`wire`]: `turn`; `links::arbiter`: `choose`, `charge` | `switch.rs`: `in_turn`; `arbiter.rs`: `whose_turn`, `of_tables`, `occupy` |
@@ -60,6 +61,7 @@
 //! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Groups`; `Stay::out`; `Link`: `waiting`, `wait_ticks`; `Lane`: `granted`, `last`, `coming`, `free_at`, `last_grant`, `release_due`, `crossing` |
 //! | [`rings`] | places behind lanes, and who may come into a ring: reads only | |
 //! | [`pause`] | switches that pause senders, and packets without room | `stores`, `lost` |
+//! | [`memory`] | memories that the ports of a switch share, and whom they pause | `memory` |
 //! | [`congestion`] | packets that are marked, and ports that rest | `congestion`; `Packet::marked` |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened | `outages`; `Lane`: `free_at`, `departed`, `renewed`; `Link`: `free_at`, `due` |
 //! | [`deadlock`] | who waits for whom: reads only | |
@@ -81,6 +83,7 @@ mod congestion;
 mod deadlock;
 mod departures;
 mod input;
+mod memory;
 mod outages;
 mod parts;
 mod pause;

@@ -213,6 +213,8 @@ pub enum Event {
     Source(u32),
     /// A packet may start on the wire of this link.
     Wire(u32),
+    /// The memory of this switch has changed in the tick before, or senders hear what it has said.
+    Memory(u32),
 }
 
 impl Event {
@@ -227,6 +229,7 @@ impl Event {
             Self::Source(port) => port << 3 | 4,
             Self::Wire(link) => link << 3 | 5,
             Self::Arrive(stay) => stay << 3 | 6,
+            Self::Memory(switch) => switch << 3 | 7,
         }
     }
 
@@ -241,7 +244,8 @@ impl Event {
             3 => Self::Head(what),
             4 => Self::Source(what),
             5 => Self::Wire(what),
-            _ => Self::Arrive(what),
+            6 => Self::Arrive(what),
+            _ => Self::Memory(what),
         }
     }
 }

@@ -45,6 +45,9 @@ impl Network {
     /// Takes the packet whose first character arrives at an input buffer, or discards it for want of room: for packets
     /// whose ends have left before this tick there is room again.
     pub fn admit(&mut self, stay: u32) {
+        if let Some(memory) = &mut self.memory {
+            return memory.comes(stay);
+        }
         let Stay { lane, length, .. } = self.stays[stay];
         let at = &self.lanes[lane as usize];
         let room = self.kind(at.link).input_buffer;
@@ -60,7 +63,7 @@ impl Network {
 
     /// Loses the packet of a stay at the end of its lane. It has left the buffer before, as far as its wire is concerned.
     #[cold]
-    fn discard(&mut self, stay: u32) {
+    pub(super) fn discard(&mut self, stay: u32) {
         let Stay { packet, lane, from, .. } = self.stays[stay];
         debug_assert_eq!(from, NONE, "what has started is known to leave");
         let Packet { source, target, created, started, mark, .. } = self.packets[packet];
@@ -76,6 +79,9 @@ impl Network {
     pub(super) fn goes_on_at(&mut self, lane: u32) -> Time {
         let delay = Time::from(self.kind(self.lanes[lane as usize].link).credit_delay);
         self.catch_up(lane, self.now - delay);
+        if let Some(memory) = &self.memory {
+            return memory.goes_on_at(lane);
+        }
         let mut level = self.stores[lane as usize].level;
         if !level.pauses {
             return 0;

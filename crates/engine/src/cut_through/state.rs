@@ -2,6 +2,7 @@
 
 use super::allocate::Groups;
 use super::congestion::Congestion;
+use super::memory::Memory;
 use super::outages::Was;
 use super::parts::{Event, Lane, Link, Stay};
 use super::pause::Store;
@@ -64,6 +65,10 @@ pub struct Network {
     pub(super) lanes: Vec<Lane>,
     /// The input buffers of lanes, if switches pause senders.
     pub(super) stores: Vec<Store>,
+    /// The memories that ports share, if they do.
+    pub(super) memory: Option<Box<Memory>>,
+    /// Whether packets look for room when their first characters come.
+    pub(super) admits: bool,
     pub(super) groups: Groups,
     pub(super) congestion: Option<Box<Congestion>>,
     pub(super) outages: Outages<Was>,
@@ -128,6 +133,8 @@ impl Network {
             room: if fabric.grant_with_room == 1 { fabric.longest_chars() as u32 } else { 0 },
             lanes: (0..fabric.all_lanes() as u32).map(|lane| Lane::new(fabric.link_of(lane))).collect(),
             stores: stores(&fabric),
+            memory: Memory::new(&fabric),
+            admits: fabric.drops == 1 || fabric.has_pool(),
             groups: Groups::new(&fabric),
             congestion: Congestion::new(&fabric),
             outages: Outages::new(&fabric, false),

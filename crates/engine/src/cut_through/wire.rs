@@ -182,7 +182,7 @@ impl Network {
             self.keep_hop(link, packet, now, free_at);
         }
         if !to_terminal {
-            if self.fabric.drops == 1 {
+            if self.admits {
                 self.schedule(Event::Arrive(stay), head);
             } else {
                 self.let_in(stay);

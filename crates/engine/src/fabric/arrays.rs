@@ -90,6 +90,17 @@ with_programs! {
         output_queues: u8,
         /// 1: a packet that finds no room in an input buffer is discarded there; only with `link_pause_above`.
         drops: u8,
+        /// Characters of each lane in the memory of its switch that no other lane takes; 0 without `switch_pool_chars`, as
+        /// the four below.
+        pool_reserved_chars: u32,
+        /// Characters of each lane for what it has no place for in the pool: what comes after a pause.
+        pool_headroom_chars: u32,
+        /// What a lane may have of the pool, as billionths of what is free there.
+        pool_alpha_billionths: u64,
+        /// 1: a switch pauses the sender of a lane that has more of the pool, or something in its headroom.
+        pool_pauses: u8,
+        /// The sender goes on when the lane has this much less.
+        pool_offset_chars: u32,
         /// 1: a lane is granted only with room for the longest packet behind it, or by `link_ring`; only where
         /// [`Fabric::is_by_packet`], without faults and pause.
         grant_with_room: u8,
@@ -200,6 +211,8 @@ with_programs! {
         switch_arbiter: u8,
         /// Per switch: one of [`choice`].
         switch_choice: u8,
+        /// Per switch (or empty: every lane has its own buffer): characters in the pool that the lanes leading to it share.
+        switch_pool_chars: u32,
         /// Per link: source vertex; a station in ring networks, and likewise below.
         link_source: u32,
         /// Per link: target vertex.

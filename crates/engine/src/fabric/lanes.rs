@@ -91,6 +91,11 @@ impl Fabric {
         !self.link_pause_above.is_empty()
     }
 
+    /// Whether the ports of a switch share its memory.
+    pub fn has_pool(&self) -> bool {
+        !self.switch_pool_chars.is_empty()
+    }
+
     /// Whether packets can be lost.
     pub fn may_lose(&self) -> bool {
         self.has_faults() || self.has_timeouts() || self.has_tables() || self.drops == 1

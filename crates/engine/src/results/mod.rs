@@ -202,6 +202,9 @@ fn links(out: &mut Results, run: &Simulation) {
     column(out, "link_cut", &losses, |losses| losses.cut);
     column(out, "link_discarded", &losses, |losses| losses.discarded);
     column(out, "link_timed_out", &losses, |losses| losses.timed_out);
+    let memories = run.packets().map_or_else(Vec::new, |packets| packets.memories());
+    column(out, "link_memory_most", &memories, |&(most, _)| most);
+    column(out, "link_headroom_most", &memories, |&(_, beyond)| beyond);
 }
 
 /// Adds what congestion control has done to links and ports; empty without it.

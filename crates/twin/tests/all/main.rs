@@ -10,6 +10,7 @@ mod fault;
 mod fuzz;
 mod hand;
 mod lane_hand;
+mod memory;
 mod port_agreement;
 mod random_runs;
 mod real_flow_control;

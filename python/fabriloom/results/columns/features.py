@@ -42,6 +42,22 @@ CONGESTION_LINKS = table(
     {"marked": ("count | Packets that were marked as they were granted the link.", count("link_marked"))},
 )
 
+SHARED_LINKS = table(
+    "shared_links",
+    "Links into switches whose ports share a memory",
+    "",
+    {
+        "memory_most": (
+            "count | Most flits at a time in the memory of the switch at the end of the link, of all its ports; 0 at a terminal.",
+            count("link_memory_most"),
+        ),
+        "headroom_most": (
+            "count | Of these the most in the headroom of a lane of this link.",
+            count("link_headroom_most"),
+        ),
+    },
+)
+
 CONGESTION = table(
     "congestion",
     "Congestion control",

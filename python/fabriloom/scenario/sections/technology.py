@@ -321,6 +321,23 @@ class Generic(SwitchedLinks):
         "A packet that finds no room in an input buffer is dropped there: with pause_above_flits where "
         "that pauses too late, with 0 instead of waiting for credit"
     )
+    shared_buffer_flits: Annotated[int, Field(ge=0, le=2**28)] | None = optional(
+        "The memory of a switch, which its ports share, reserves and headroom included: then input buffers "
+        "have no size, and pauses no fixed thresholds, of which only whether pause_above_flits is 0 counts; "
+        "0: every lane has its own input buffer, of which congestion_control counts parts in any case"
+    )
+    shared_buffer_alpha: Annotated[float, Field(gt=0, le=16)] | None = optional(
+        "What a lane of a port may have of the shared memory beyond its reserve, times what is free there"
+    )
+    shared_buffer_reserved_flits: Annotated[int, Field(ge=0, le=2**20)] | None = optional(
+        "What each lane of each port has of it for itself alone"
+    )
+    shared_buffer_headroom_flits: Annotated[int, Field(ge=0, le=2**20)] | None = optional(
+        "The same for what comes after a pause"
+    )
+    shared_buffer_offset_flits: Annotated[int, Field(ge=0, le=2**20)] | None = optional(
+        "A paused sender goes on when its lane has this much less than it may have"
+    )
     disconnect_cycles: Annotated[int, Field(ge=1, le=10**9)] | None = optional(
         "From the failure of a link until its receiver detects it"
     )

@@ -4,6 +4,7 @@
 
 mod distributions;
 mod faults;
+mod pause;
 mod ports;
 mod programs;
 mod rings;

@@ -1,6 +1,6 @@
 //! Checks of wormhole networks: switches, groups and routes.
 
-use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known};
+use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known, pause};
 use crate::fabric::{Fabric, MOST_LANES, NONE, OWN, arbiter, choice, length, sharing};
 
 /// Refuses arrays that do not describe a wormhole network.
@@ -18,7 +18,7 @@ pub fn check(fabric: &Fabric) -> Checked {
         known(column, values, most)?;
     }
     known("port_priority", &fabric.port_priority, 1)?;
-    pause(fabric)?;
+    pause::check(fabric)?;
     with_room(fabric)?;
     congestion(fabric)?;
     by_queue(fabric)
@@ -40,6 +40,7 @@ pub fn shapes(f: &Fabric) -> Shapes {
         ("switch_next_head_ticks", f.switch_next_head_ticks.len(), switches),
         ("switch_arbiter", f.switch_arbiter.len(), switches),
         ("switch_choice", f.switch_choice.len(), switches),
+        ("switch_pool_chars", f.switch_pool_chars.len(), any(&f.switch_pool_chars, switches)),
         ("link_end_ticks", f.link_end_ticks.len(), links),
         ("link_credit_ticks", f.link_credit_ticks.len(), links),
         ("link_output_buffer", f.link_output_buffer.len(), links),
@@ -136,22 +137,6 @@ fn lane_arbiter(f: &Fabric) -> Checked {
         return fail("lane_credit_limit_ticks", 0, limit, "from 1 to 2^40 with reservations, else 0");
     }
     Ok(())
-}
-
-/// Refuses thresholds in a wrong order, and pause within packets.
-fn pause(f: &Fabric) -> Checked {
-    if f.has_pause() && f.whole_packet_credit == 0 {
-        return fail("link_pause_above", 0, f.link_pause_above[0], "empty, unless packets pass whole");
-    }
-    if f.drops > 0 && (f.drops > 1 || !f.has_pause() || !f.is_by_packet() || f.may_cut()) {
-        let expected = "0, or 1 with pause where packets are computed as one and none is cut";
-        return fail("drops", 0, f.drops, expected);
-    }
-    let ends = f.link_pause_above.iter().zip(&f.link_pause_until);
-    match ends.enumerate().find(|(_, (above, until))| until > above) {
-        Some((link, (_, until))) => fail("link_pause_until", link, *until, "at most link_pause_above"),
-        None => Ok(()),
-    }
 }
 
 /// Refuses grants that wait for room where packets are not computed as one, and where room is not credit or is lost.

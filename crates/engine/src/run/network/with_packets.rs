@@ -38,8 +38,10 @@ impl Network for Packets {
                     None => news.asking.push(port),
                 },
                 Event::Wire(link) => self.note_start(link),
+                Event::Memory(switch) => self.look_at_memory(switch),
             }
         }
+        self.take_in();
         if news.deliveries.len() > 1 {
             // An order that does not depend on when they were computed.
             news.deliveries.sort_unstable_by_key(|one| (one.target, one.source, one.number));

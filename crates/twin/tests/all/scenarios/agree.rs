@@ -222,11 +222,25 @@ fn same_use(seed: u64, fabric: &Fabric, drained: &Simulation, twin: &TwinRun) {
     }
     assert_eq!(link_counts(drained), twin.links, "links, seed {seed}");
     assert_eq!(congestion(drained), twin.congestion, "congestion, seed {seed}");
+    let memories = drained.packets().map_or_else(Vec::new, |packets| packets.memories());
+    assert_eq!(memories, twin.memories, "memories, seed {seed}");
     if fabric.has_lane_arbiter() {
         assert_eq!(drained.lane_ticks(), twin.lane_ticks, "lanes, seed {seed}");
         let sums = twin.lane_ticks.chunks(fabric.lanes as usize).map(|lanes| lanes.iter().sum::<u64>());
         let busy = twin.links.iter().map(|link| link.busy_ticks);
         assert!(fabric.has_codes() || sums.eq(busy), "what lanes occupy is what wires are busy, seed {seed}");
+    }
+}
+
+/// Checks that no memory that drops packets has held more than it has, and no lane more than its headroom.
+pub fn within_memory(f: &Fabric, twin: &TwinRun) {
+    for (link, &(most, beyond)) in twin.memories.iter().enumerate().filter(|_| f.drops == 1) {
+        let Some(&pool) = f.switch_pool_chars.get(f.link_target[link] as usize) else { continue };
+        let lanes = f.link_target.iter().filter(|&&target| target == f.link_target[link]).count();
+        let each = u64::from(f.pool_reserved_chars) + u64::from(f.pool_headroom_chars);
+        let all = u64::from(pool) + each * (lanes as u64) * u64::from(f.lanes);
+        assert!(most <= all, "{most} of {all} characters in the memory behind link {link}");
+        assert!(beyond <= u64::from(f.pool_headroom_chars), "{beyond} in a headroom of link {link}");
     }
 }
 

@@ -3,6 +3,7 @@
 use fabriloom_engine::fabric::{Fabric, NEVER, NONE, check, fault_kind, is_open};
 use fabriloom_engine::kernel::Time;
 
+use super::lanes::without_pool;
 use super::random::{Draw, draw_for};
 
 /// Makes some links of a network fail, some for ever: single links, both directions of a cable, or all links of a
@@ -79,6 +80,7 @@ pub fn with_quiet_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
 pub fn with_stops(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let mut f = fabric.clone();
     let plain = Fabric { drops: 0, cct_eighths: Vec::new(), becn_ticks: 0, ccti_timer_ticks: 0, ..f.clone() };
+    let plain = without_pool(plain);
     let drawn = with_quiet_faults(&plain, seed, until);
     for row in (0..drawn.fault_link.len()).filter(|&row| drawn.fault_kind[row] == fault_kind::STUCK) {
         f.fault_link.push(drawn.fault_link[row]);

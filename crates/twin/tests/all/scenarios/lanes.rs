@@ -114,6 +114,7 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
     }
     pause(&mut f, seed, 30);
     drops(&mut f, seed);
+    pool(&mut f, seed, 30);
     let is_plain = !f.has_pause() && !f.has_faults() && f.is_by_packet();
     let room = &mut draw_for(seed ^ 0x600_3003);
     f.grant_with_room = u8::from(is_plain && room.chance(40));
@@ -145,7 +146,7 @@ pub fn with_congestion(fabric: &Fabric, seed: u64) -> Fabric {
 
 /// The same with links that fail or stop without cutting many packets.
 pub fn with_whole_packets_and_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
-    let f = with_whole_packets(fabric, seed);
+    let f = without_pool(with_whole_packets(fabric, seed));
     let f =
         with_quiet_faults(&Fabric { drops: 0, grant_with_room: 0, link_ring: Vec::new(), ..f }, seed, until);
     assert!(f.is_by_packet(), "seed {seed}");
@@ -184,7 +185,8 @@ pub fn with_pauses(fabric: &Fabric, seed: u64) -> Fabric {
         1 => with_arbiters(fabric, seed),
         _ => with_lanes(fabric, seed),
     };
-    let mut f = Fabric { drops: 0, grant_with_room: 0, link_ring: Vec::new(), whole_packet_credit: 1, ..f };
+    let f = Fabric { drops: 0, grant_with_room: 0, link_ring: Vec::new(), whole_packet_credit: 1, ..f };
+    let mut f = without_pool(f);
     hold_packets(&mut f);
     pause(&mut f, seed, 100);
     check(&f).expect("the generator makes legal networks");
@@ -209,6 +211,40 @@ fn drops(f: &mut Fabric, seed: u64) {
     if f.drops == 1 && draw.chance(50) {
         f.link_pause_above.fill(u32::MAX);
     }
+}
+
+/// Makes the ports of switches share a memory, where senders are paused or packets dropped, in some networks.
+fn pool(f: &mut Fabric, seed: u64, chance: u32) {
+    let draw = &mut draw_for(seed ^ 0x0d_7a0d);
+    if !f.has_pause() || !draw.chance(chance) {
+        return;
+    }
+    let longest = longest(f);
+    f.link_pause_above.fill(u32::MAX);
+    f.link_pause_until.fill(u32::MAX);
+    f.switch_pool_chars = (0..f.switches).map(|_| draw.between(0, 8 * longest)).collect();
+    f.pool_alpha_billionths = draw.pick(&[7_812_500, 125_000_000, 500_000_000, 1_000_000_000, 8_000_000_000]);
+    f.pool_reserved_chars = draw.pick(&[0, longest / 2, longest, 2 * longest]);
+    f.pool_headroom_chars = draw.pick(&[0, longest, 3 * longest]);
+    f.pool_pauses = u8::from(f.drops == 0 || draw.chance(50));
+    f.pool_offset_chars = draw.pick(&[0, 1, longest / 2, 2 * longest]);
+}
+
+/// Gives every lane its own buffer again.
+pub fn without_pool(f: Fabric) -> Fabric {
+    let f = Fabric { switch_pool_chars: Vec::new(), pool_alpha_billionths: 0, pool_pauses: 0, ..f };
+    Fabric { pool_reserved_chars: 0, pool_headroom_chars: 0, pool_offset_chars: 0, ..f }
+}
+
+/// Makes packets pass whole, and the ports of every switch share its memory.
+pub fn with_pools(fabric: &Fabric, seed: u64) -> Fabric {
+    let f = with_whole_packets(fabric, seed);
+    let mut f = without_pool(Fabric { drops: 0, grant_with_room: 0, link_ring: Vec::new(), ..f });
+    pause(&mut f, seed, 100);
+    drops(&mut f, seed);
+    pool(&mut f, seed, 100);
+    check(&f).expect("the generator makes legal networks");
+    f
 }
 
 /// Makes the input buffers as large as the longest packet needs.
