@@ -491,5 +491,6 @@ def _share(path: Compiled, changed: dict[str, Any], longer: int = 1) -> float:
     delivered, length = (np.asarray(found[name], np.int64)[own][packets // 4 :] for name in names)
     if len(delivered) < 3 or delivered[-1] == delivered[0]:
         return math.inf
-    wire_ps = sum(float(tech.packet_ps(size)) for size in length[1:].tolist())
+    each_ps = {size: float(tech.packet_ps(size)) for size in np.unique(length).tolist()}
+    wire_ps = sum(each_ps[size] for size in length[1:].tolist())
     return wire_ps / (float(delivered[-1] - delivered[0]) * path.tick_ps)
