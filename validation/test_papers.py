@@ -34,6 +34,7 @@ from fabriloom.studies.failures import look
 from fabriloom.technology import protocol, technology
 from fabriloom.topology.banyan import VARIANTS
 from fabriloom_papers import published
+from fabriloom_papers.atlas_sci import bx, tables
 from fabriloom_papers.gpmimd import networks, pairs, settings
 from fabriloom_papers.lab import Effort, Findings, Lab, Measured
 from fabriloom_papers.macrame.size import neighbour_pairs
@@ -324,11 +325,14 @@ def _mean_retry_mbytes_per_s(lab: Lab, senders: int, strategy: str, delay_ns: fl
 
 @pytest.fixture(scope="module")
 def rows(finished: Pieces) -> dict[str, Row]:
-    """All lines of the note by their ids."""
-    return {
-        row["id"].removeprefix("atlas-sci."): row
-        for row in fabriloom_papers.study("atlas-sci", keep=finished).rows
-    }
+    """All lines of the note by their ids: every cell of its tables, and quick runs of the rest."""
+    found = Findings()
+    for quick in (False, True):
+        with Lab(quick, keep=finished) as lab:
+            for part in fabriloom_papers.modules("atlas-sci"):
+                if (part in (tables, bx)) != quick:
+                    found.add(part.findings(lab))
+    return {row["id"].removeprefix("atlas-sci."): row for row in found.rows}
 
 
 @pytest.fixture(scope="module")
