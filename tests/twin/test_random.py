@@ -6,6 +6,7 @@ Engine and twin deliver the same for every pair of settings that may stand besid
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import lru_cache
 from random import Random
 from typing import get_args
 
@@ -94,6 +95,8 @@ def test_long_packets_wait_for_the_credit_of_long_cables_and_for_codes(seeds: Se
 
 PARTS = 4
 """Parts of the scenarios of a family, for several processors."""
+KEPT = lru_cache(len(cover.FAMILIES))(lambda family, seed: list(cover.rows(cover.FAMILIES[family], seed)))
+"""The scenarios of a family: to find them takes as long as to run a part of them."""
 READ = {"matrix", "flows", "descriptors"}
 """Patterns that are files or lists."""
 
@@ -105,10 +108,9 @@ def test_every_pair_of_settings(
     family: str, part: int, seeds: Callable[[int], Iterator[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drawing, "CHARACTERS", (8_000,))
-    settings = cover.FAMILIES[family]
-    legal = cover.pairs(settings)
+    legal = cover.pairs(cover.FAMILIES[family])
     for seed in seeds(1):
-        covered, packets, rows = set(), 0, list(cover.rows(settings, seed))
+        covered, packets, rows = set(), 0, KEPT(family, seed)
         for number, (written, new) in enumerate(rows):
             covered |= new
             if number * PARTS // len(rows) == part:
