@@ -127,7 +127,7 @@ def test_a_spine_dies_and_new_tables_lead_round_it() -> None:
         one = scenario(**dies, routing={"adaptive": False, **after})
         verdict, found = compile(one).deadlock, run(one).summary
         assert verdict.free
-        assert compare(one, 40_000_000).identical
+        assert compare(one, 12_000_000).identical
         lost.append(found["packets"]["lost"])
         assert found["end"]["reason"] == "time_limit"
     assert 4 * lost[1] < lost[0]
@@ -144,9 +144,9 @@ def test_congestion_control_keeps_buffers_of_paused_senders_short() -> None:
     calm = {"threshold": 15, "ccti_timer": "10 us", "becn_delay": "1 us"}
     stored = []
     for own in ({}, {"congestion_control": calm}):
-        stuck = [{"terminal": 7, "stuck": True, "at": "100 us", "repaired": "110 us"}]
+        stuck = [{"terminal": 7, "stuck": True, "at": "30 us", "repaired": "40 us"}]
         one = scenario(**incast, **own, fault=stuck)
-        assert compare(one, 100_000_000).identical
+        assert compare(one, 60_000_000).identical
         stored.append(run(one).links.filter(pl.col("target") == "s(1)")["stored_most"].sum())
     assert stored[1] < stored[0]
 
