@@ -264,6 +264,16 @@ def test_crates_depend_only_on_those_below(crate: str) -> None:
     assert crate == "python" or not languages
 
 
+def test_crates_whose_sources_are_not_tested_hold_no_tests() -> None:
+    """Nor examples in comments where those are not run: they would pass whatever they say."""
+    for manifest in CRATES.glob("*/Cargo.toml"):
+        library = tomllib.loads(manifest.read_text(encoding="utf-8")).get("lib", {})
+        text = "".join(path.read_text(encoding="utf-8") for path in rust_files(manifest.parent.name))
+        assert library.get("test", True) or "#[test]" not in text, manifest
+        fences = re.findall(r"//[/!] *```(\w*)", text)
+        assert library.get("doctest", True) or len(fences) == 2 * fences.count("text"), manifest
+
+
 def test_every_crate_and_room_is_walled() -> None:
     assert {path.name for path in CRATES.iterdir() if path.is_dir()} == set(CRATE_MAY_DEPEND)
     rooms = {path.name.removesuffix(".rs") for path in (CRATES / "engine" / "src").iterdir()}
