@@ -66,23 +66,40 @@ def dependency_cycle(
     return _core(graph, table).dependency_cycle(columns(table), lanes, tried)
 
 
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Sources and targets of packets, as terminals."""
+
+
 def phases_cycle(
     graph: Graph,
     tables: Sequence[RouteTable],
     dead: Sequence[NDArray[np.int64]],
     lanes: int = 1,
-    pairs: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+    pairs: Pairs | Sequence[Pairs | None] | None = None,
 ) -> tuple[int, list[int]] | None:
     """Return the number of a table, and a cycle that appears with it, or None.
 
     A packet may hold links by older ``tables`` of the sequence while it waits for those of a newer one, but
-    nothing on a link that is ``dead`` with the newest. ``pairs``: source and target terminals of packets;
-    without them any sends to any. See :func:`dependency_cycle`.
+    nothing on a link that is ``dead`` with the newest. ``pairs``: source and target terminals of packets, or
+    for each table of those that start by it; without them any sends to any. See :func:`dependency_cycle`.
     """
-    ends = None if pairs is None else (numbers(pairs[0]), numbers(tables[0].aims(*pairs)))
-    gone = [np.add.outer(one * lanes, np.arange(lanes)) for one in dead]
-    views = [columns(table) for table in tables]
-    return Core(graph).phases_cycle(views, [numbers(one) for one in gone], lanes, ends)
+    return Core(graph).phases_cycle(_phases(tables, dead, lanes, pairs), lanes)
+
+
+def _phases(
+    tables: Sequence[RouteTable],
+    dead: Sequence[NDArray[np.int64]],
+    lanes: int,
+    pairs: Pairs | Sequence[Pairs | None] | None,
+) -> list[Any]:
+    """Return tables that replace each other as the core takes them."""
+    each = [pairs] * len(tables) if pairs is None or isinstance(pairs, tuple) else pairs
+    found = []
+    for table, gone, own in zip(tables, dead, each, strict=True):
+        ends = None if own is None else (numbers(own[0]), numbers(table.aims(*own)))
+        links = numbers(np.add.outer(gone * lanes, np.arange(lanes)))
+        found.append((columns(table), links, ends))
+    return found
 
 
 def channel_order(graph: Graph, table: RouteTable, lanes: int = 1) -> NDArray[np.uint32] | None:
