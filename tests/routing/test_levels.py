@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 from commands import command
 from fabriloom import imports, routing, run, simulate, topology
+from fabriloom.cli import check_certificate
 from fabriloom.compile import Compiled, LinkRoutes, compile
 from fabriloom.routing import RouteTable, dumps
 from fabriloom.scenario import Scenario
 from fabriloom.scenario.errors import ScenarioError
-from fabriloom.studies import failures
+from fabriloom.studies import failures, route_choices
 from fabriloom.topology import Graph
 from hypothesis import given
 from hypothesis import strategies as st
@@ -384,6 +385,30 @@ def in_turn(seed: int) -> dict[str, Any]:
     }
 
 
+def test_the_order_of_tables_in_turn_is_one_of_all_of_them(tmp_path: Path) -> None:
+    """Without a channel, in another order, or with what is down as if it ran, it proves nothing."""
+    rule = {"kind": "lash", "after_fault": {"delay": "500 ns", "own_lanes": True}}
+    one = broken(rule, tmp_path)
+    (tmp_path / "one.json").write_text(json.dumps(one.resolved), encoding="utf-8")
+    proof = tmp_path / "proof.json"
+    ended = command("route", tmp_path / "one.json", "--certificate", proof)
+    assert ended.exit_code == 0, ended.output
+    assert "With the tables after faults a deadlock cannot happen" in ended.output
+    assert command("route", tmp_path / "one.json", "--check", proof).exit_code == 0
+    *_, part = json.loads(proof.read_text())["parts"]
+    assert check_certificate.fault(part) is None
+    assert part["before"]
+    assert check_certificate.fault({**part, "order": part["order"][::-1]})
+    assert check_certificate.fault({**part, "order": part["order"][::2]})
+    (tmp_path / "one.json").write_text(
+        json.dumps(one.with_settings({"routing.after_fault.own_lanes": False}).resolved), encoding="utf-8"
+    )
+    ended = command("route", tmp_path / "one.json", "--certificate", tmp_path / "none.json")
+    assert ended.exit_code != 0
+    assert "nor have the new ones alone" in ended.output
+    assert not (tmp_path / "none.json").exists()
+
+
 @pytest.mark.seeds
 def test_what_is_proved_of_tables_in_turn_never_hangs(seeds: Callable[[int], Iterator[int]]) -> None:
     """A few of those that are not proved do, although no table alone has a cycle."""
@@ -395,7 +420,10 @@ def test_what_is_proved_of_tables_in_turn_never_hangs(seeds: Callable[[int], Ite
         except ScenarioError:
             continue
         tried += 1
-        if compiled.deadlock.free:
+        parts = route_choices.proofs_in_turn(compiled)
+        assert (parts is not None) == compiled.deadlock.free, seed
+        if parts is not None:
+            assert [check_certificate.fault(part) for part in parts] == [None] * len(parts), seed
             assert run(compiled).end_reason != "deadlocked", seed
         free += compiled.deadlock.free
         own += one.routing.after_fault.own_lanes  # type: ignore[union-attr]

@@ -25,7 +25,8 @@ Pairs = tuple[Ints, Ints]
 Cycle = tuple[int, list[str], str]
 """Number of a set of tables, names of links or lanes, and the name of their plane."""
 _NO_CYCLE: Cycle = (0, [], "")
-_NOBODY: Pairs = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+NOBODY: Pairs = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+"""No packets."""
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,7 @@ def phases_of(
         down = np.array([] if half else [link - plane.first_link for link in turn.dead], np.int64)
         dead.append(down[(down >= 0) & (down < graph.links)])
         if not starts:
-            pairs.append(_NOBODY)
+            pairs.append(NOBODY)
         elif table.levels is None or wire:
             pairs.append(sent)
         else:

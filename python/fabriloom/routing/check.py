@@ -86,6 +86,21 @@ def phases_cycle(
     return Core(graph).phases_cycle(_phases(tables, dead, lanes, pairs), lanes)
 
 
+def one_of_each(graph: Graph, tables: Sequence[RouteTable]) -> Pairs:
+    """Return pairs of terminals whose packets take all that any take by some tables with the same classes.
+
+    One source stands for those at its switch, and one target for those that the tables lead to alike.
+    """
+    every, entered = np.arange(graph.terminals), graph.terminal_entry_switches
+    ways = np.concatenate([table.full().rows for table in tables])[:, tables[0].terminal_class]
+    for number in range(len(tables)):
+        ways[number * graph.switches + graph.terminal_exit_switches, every] = 0
+    ways = np.concatenate([graph.terminal_exit_switches[None], ways]).T
+    targets = np.unique(ways, axis=0, return_index=True)[1]
+    sources = np.unique(entered, return_index=True)[1]
+    return np.repeat(sources, len(targets)), np.tile(targets, len(sources))
+
+
 def _phases(
     tables: Sequence[RouteTable],
     dead: Sequence[NDArray[np.int64]],
@@ -283,23 +298,60 @@ def certificate(graph: Graph, table: RouteTable, lanes: int = 1) -> dict[str, An
     order = channel_order(graph, table, lanes)
     if order is None:
         return None
+    return {
+        **({} if table.ring_of is None else {"rings": _rings(graph, table.ring_of, order, lanes)}),
+        **_ends(graph),
+        "routes": _routes(graph, table, _taken(graph, table, lanes), lanes),
+        "order": np.stack(np.divmod(order.astype(np.int64), lanes), axis=1).tolist(),
+    }
+
+
+def certificate_in_turn(
+    graph: Graph,
+    tables: Sequence[RouteTable],
+    dead: Sequence[NDArray[np.int64]],
+    lanes: int = 1,
+    pairs: Pairs | Sequence[Pairs | None] | None = None,
+) -> dict[str, Any] | None:
+    """Return the same for the last of tables that replace each other, as :func:`phases_cycle` takes them.
+
+    ``before`` has the routes of the earlier tables, of which packets may be under way, and ``dead`` the links
+    that hold none. Routes are those that packets of the earlier tables come to, too.
+    """
+    found = Core(graph).phases_order(_phases(tables, dead, lanes, pairs), lanes)
+    if found is None:
+        return None
+    order, taken = found
+    come = [np.array(one, bool).reshape(graph.switches, -1) for one in taken]
+    *before, routes = (_routes(graph, *own, lanes) for own in zip(tables, come, strict=True))
+    return {
+        **_ends(graph),
+        "before": before,
+        "dead": dead[-1].tolist(),
+        "routes": routes,
+        "order": np.stack(np.divmod(np.array(order, np.int64), lanes), axis=1).tolist(),
+    }
+
+
+def _ends(graph: Graph) -> dict[str, Any]:
+    """Return the vertices and links of a certificate."""
+    links = np.stack([graph.link_source, graph.link_target], axis=1).tolist()
+    return {"vertices": [*graph.switch_names, *graph.terminal_names], "links": links}
+
+
+def _routes(graph: Graph, table: RouteTable, come: NDArray[np.bool_], lanes: int) -> list[Any]:
+    """Return the channels by switch and destination, where packets come."""
     link, lane = np.divmod(table.group_links.astype(np.int64), lanes)
     channels = np.stack([link, lane], axis=1).tolist()
     start = table.group_start.tolist()
     goals = [*(graph.switches + np.arange(len(table.terminal_class))).tolist(), *table.via_switch.tolist()]
-    routes = []
-    taken = np.where(_taken(graph, table, lanes), table.route, NONE)
+    found = []
+    taken = np.where(come, table.route, NONE)
     for switch, row in enumerate(taken[:, np.concatenate([table.terminal_class, table.via_class])]):
         for place in np.flatnonzero(row != NONE).tolist():
             group = int(row[place]) >> 1
-            routes.append([switch, goals[place], channels[start[group] : start[group + 1]]])
-    return {
-        **({} if table.ring_of is None else {"rings": _rings(graph, table.ring_of, order, lanes)}),
-        "vertices": [*graph.switch_names, *graph.terminal_names],
-        "links": np.stack([graph.link_source, graph.link_target], axis=1).tolist(),
-        "routes": routes,
-        "order": np.stack(np.divmod(order.astype(np.int64), lanes), axis=1).tolist(),
-    }
+            found.append([switch, goals[place], channels[start[group] : start[group + 1]]])
+    return found
 
 
 def _rings(
