@@ -445,7 +445,7 @@ def test_tables_that_meet_others_are_counted() -> None:
     _, found = looked(torus, "cables", "lash", routing={"kind": "lash"}, technology=lanes)
     assert (found["deadlock_count"], found["deadlock_free"]) == (0, True)
     assert 0 < found["between_count"] <= 32
-    said = f"no new tables alone can deadlock, and {found['between_count']} while packets are under way"
+    said = f"none can deadlock by new tables alone, {found['between_count']} beside packets by the old"
     assert said in failures.verdict(found)
     with pytest.raises(ScenarioError, match="new service levels are for packets that have some"):
         looked(torus, "cables", "lash")

@@ -148,8 +148,8 @@ def verdict(found: dict[str, Any]) -> str:
         whole = "all can deadlock, as the whole network can"
         free = f"{loops:,} can deadlock with their new tables" if found["reroute"] else whole
     if between := found["between_count"]:
-        free += f", and {between:,} while packets are under way by the tables before"
-        free = free.replace("none can deadlock,", "no new tables alone can deadlock,")
+        free = free if loops else "none can deadlock by new tables alone"
+        free += f", {between:,} beside packets by the old"
     worst = found["failures"][0]
     share = in_percent(worst["delivered_share"])
     return f"{text}; {free}; the worst is {worst['kind']} {worst['name']}: {share} of the traffic arrives"
