@@ -53,7 +53,8 @@ class LinkRoutes:
             for name in _ELSEWHERE:
                 parameters.pop(name, None)
             lanes = self.technology.lanes
-            if getattr(scenario.routing, "after_fault", None) and scenario.routing.after_fault.own_lanes:
+            after = getattr(scenario.routing, "after_fault", None)
+            if after is not None and after.own_lanes:
                 self.classes = in_halves(self.classes, self.technology)
             layers = 1 if parameters.get("service_levels") else self.layers
             parameters["lanes"] = lanes if scenario.routing.kind == "table" else layers

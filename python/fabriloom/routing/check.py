@@ -75,7 +75,7 @@ def phases_cycle(
     tables: Sequence[RouteTable],
     dead: Sequence[NDArray[np.int64]],
     lanes: int = 1,
-    pairs: Pairs | Sequence[Pairs | None] | None = None,
+    pairs: Pairs | list[Pairs | None] | None = None,
 ) -> tuple[int, list[int]] | None:
     """Return the number of a table, and a cycle that appears with it, or None.
 
@@ -105,10 +105,10 @@ def _phases(
     tables: Sequence[RouteTable],
     dead: Sequence[NDArray[np.int64]],
     lanes: int,
-    pairs: Pairs | Sequence[Pairs | None] | None,
+    pairs: Pairs | list[Pairs | None] | None,
 ) -> list[Any]:
     """Return tables that replace each other as the core takes them."""
-    each = [pairs] * len(tables) if pairs is None or isinstance(pairs, tuple) else pairs
+    each = pairs if isinstance(pairs, list) else [pairs] * len(tables)
     found = []
     for table, gone, own in zip(tables, dead, each, strict=True):
         ends = None if own is None else (numbers(own[0]), numbers(table.aims(*own)))
@@ -311,7 +311,7 @@ def certificate_in_turn(
     tables: Sequence[RouteTable],
     dead: Sequence[NDArray[np.int64]],
     lanes: int = 1,
-    pairs: Pairs | Sequence[Pairs | None] | None = None,
+    pairs: Pairs | list[Pairs | None] | None = None,
 ) -> dict[str, Any] | None:
     """Return the same for the last of tables that replace each other, as :func:`phases_cycle` takes them.
 

@@ -23,6 +23,7 @@ from ...compile import Compiled, LinkRoutes
 from ...compile.faults import around
 from ...compile.several import parallel, port_pairs
 from ...routing import RouteTable, RoutingError, ways_of
+from ...routing.check import Pairs
 from ...routing.table import MOST_ENTRIES, NONE
 from ...topology import Graph
 from ..left import CUT_OFF, LOSSY, Left, left, share_of
@@ -277,13 +278,20 @@ class ReroutedWays(LinkWays):
 
     def _meet(self, graph: Graph, tables: list[RouteTable], gone: Ints) -> bool:
         """Return whether packets under way by the first table and others by the second can close a cycle."""
-        routes, dead = self.routes, [gone[:0], gone]
+        routes, dead, (first, new) = self.routes, [gone[:0], gone], tables
+        if first.by_source is not None:
+            # The new table has one way to each target.
+            rows = np.tile(new.rows, first.full().classes // new.classes)
+            new = replace(new, rows=rows, terminal_class=first.terminal_class, by_source=first.by_source)
+            tables, every = [first, new], np.divmod(np.arange(graph.terminals**2), graph.terminals)
+            return routing.phases_cycle(graph, tables, dead, 1, every) is not None
         for own in routes.waiting_apart(at_first=True):
             if tables[0].levels is None or routes.technology.holds_wire:
                 ways = [routes.as_waited_for(graph, one, own)[0] for one in tables]
                 pairs = routing.one_of_each(graph, ways)
             else:
-                ways, pairs = tables, [routing.pairs_at(graph, one, own[0]) for one in tables]
+                ways, pairs = tables, list[Pairs | None]()
+                pairs += [routing.pairs_at(graph, one, own[0]) for one in tables]
             if routing.phases_cycle(graph, ways, dead, len(own), pairs) is not None:
                 return True
         return False
