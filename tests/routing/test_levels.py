@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -12,17 +13,19 @@ import numpy as np
 import pytest
 from commands import command
 from fabriloom import imports, routing, run, simulate, topology
-from fabriloom.compile import LinkRoutes, compile
+from fabriloom.cli import check_certificate
+from fabriloom.compile import Compiled, LinkRoutes, compile
 from fabriloom.routing import RouteTable, dumps
 from fabriloom.scenario import Scenario
 from fabriloom.scenario.errors import ScenarioError
-from fabriloom.studies import failures
+from fabriloom.studies import failures, route_choices
 from fabriloom.topology import Graph
 from hypothesis import given
 from hypothesis import strategies as st
 
 from .common import graphs, proved
 
+KINDS = {"s": "switch", "t": "terminal"}
 RING: dict[str, Any] = {"kind": "torus", "shape": [6], "terminals_per_switch": 2}
 
 
@@ -262,3 +265,166 @@ def test_rows_of_a_level_have_lanes_of_their_own(planes: int, tmp_path: Path) ->
     after = {"routing.after_fault": {"delay": "1 us"}, "fault": [fault]}
     with pytest.raises(ScenarioError, match="rows of a level do not go with tables after a fault"):
         compile(turned.with_settings(after))
+
+
+def broken(rule: dict[str, Any], base: Path, **technology: Any) -> Scenario:
+    """A torus with a cable that fails and runs again."""
+    one = scenario(rule, base, **{"lanes": 4, "input_queues": "fifo", **technology})
+    fault = {"cable": "s(0,0)>s(0,1)", "at": "3 us", "repaired": "8 us"}
+    short = {"run.duration": "15 us", "traffic.length": "500 B"}
+    return one.with_settings({"topology.shape": [4, 4], "fault": [fault], **short})
+
+
+def lanes_at(compiled: Compiled, table: int, start: int = 0) -> set[int]:
+    """Return the lanes that packets take to other switches by a table, if they started by ``start``."""
+    arrays, found = compiled.arrays, set[int]()
+    between = np.concatenate([arrays["class_between"], arrays["table_between"]])
+    between = between.reshape(-1, len(arrays["class_between"]))[start]
+    routes = np.concatenate([arrays["route"], arrays["table_route"]]).reshape(-1, len(arrays["route"]))[table]
+    entered = compiled.graph.terminal_entry_switches
+    for source, target in np.argwhere(entered[:, None] != entered).tolist():
+        place = arrays["port_class_from"][source] + arrays["port_class_to"][target]
+        header = arrays["terminal_class"][target] + arrays["class_headers"][between[place]]
+        group = int(routes[int(entered[source]) * arrays["classes"] + int(header)]) >> 1
+        own = arrays["group_links"][arrays["group_start"][group] : arrays["group_start"][group + 1]]
+        found |= set((own % arrays["lanes"]).tolist())
+    return found
+
+
+@pytest.mark.parametrize("planes", [1, 2])
+def test_packets_that_start_by_new_tables_have_new_levels(planes: int, tmp_path: Path) -> None:
+    """Each table alone has no cycle; one that both close together is said to be of neither."""
+    rule = {"kind": "lash", "after_fault": {"delay": "500 ns"}}
+    one = broken(rule, tmp_path).with_settings({"topology.replicate": planes})
+    if planes == 2:
+        one = one.with_settings({"fault.0.cable": "p1/s(0,0)>s(0,1)"})
+    compiled = compile(one)
+    assert isinstance(compiled.routes, LinkRoutes)
+    (tables,) = compiled.routes.after_planes.values()
+    before, after = compiled.routes.planes[-1][1], tables[-1]
+    assert before.levels is not None is not after.levels
+    every = np.divmod(np.arange(32**2), 32)
+    changed = before.levels.between(*every) != after.levels.between(*every)
+    assert 0 < changed.mean() < 0.5, "most keep theirs"
+    graph = compiled.graph.planes[-1].graph
+    for level in range(after.levels.count):
+        assert nx.is_directed_acyclic_graph(waits(graph, after, level))
+    assert compiled.deadlock.between
+    assert compiled.deadlock.text().endswith("; the tables before it have none, nor have the new ones alone")
+    assert simulate.compare(compiled, 10**7).identical
+    kept = compile(one.with_settings({"routing.after_fault.kind": "up-star-down-star"}))
+    assert len(kept.arrays["table_between"]) == 0 < len(compiled.arrays["table_between"])
+
+
+def test_new_levels_come_from_a_file(tmp_path: Path) -> None:
+    """All pairs on another lane, once the tables are new."""
+    rows = ["source,target,level", *(f"s({a}),s({b}),1" for a in range(6) for b in range(6))]
+    (tmp_path / "none.csv").write_text("source,target,level\n")
+    (tmp_path / "ones.csv").write_text("\n".join(rows))
+    after = {"delay": "500 ns", "kind": "up-star-down-star", "service_levels": {"path": "ones.csv"}}
+    rule = {"kind": "up*/down*", "service_levels": {"path": "none.csv"}, "after_fault": after}
+    one = broken(rule, tmp_path).with_settings({"topology.shape": [6], "fault.0.cable": "s(0)>s(1)"})
+    compiled = compile(one)
+    assert simulate.compare(compiled, 10**7).identical
+    assert (lanes_at(compiled, 0), lanes_at(compiled, 1), lanes_at(compiled, 1, 1)) == ({0}, {0}, {1})
+    again = Scenario.from_dict(one.resolved, base_dir=tmp_path)
+    assert again.sha256 == one.sha256
+    assert "sha256" in one.resolved["routing"]["after_fault"]["service_levels"]
+
+
+@pytest.mark.parametrize("kind", ["lash", "minimal-layers", "up*/down*"])
+def test_new_tables_with_lanes_of_their_own_close_no_cycle(kind: str, tmp_path: Path) -> None:
+    """Packets under way go on by their tables; the next ones have the first lanes again."""
+    rule = {"kind": kind, "after_fault": {"delay": "500 ns"}}
+    assert compile(broken(rule, tmp_path)).deadlock.between
+    rule["after_fault"] = {"delay": "500 ns", "own_lanes": True}
+    compiled = compile(broken(rule, tmp_path))
+    assert compiled.deadlock.free
+    assert "between them, has no cycle" in compiled.deadlock.text()
+    assert simulate.compare(compiled, 10**7).identical
+    assert (lanes_at(compiled, 0), lanes_at(compiled, 1), lanes_at(compiled, 1, 1)) == (
+        {0, 1},
+        {0, 1},
+        {2, 3},
+    )
+    with pytest.raises(ScenarioError, match="lanes of their own"):
+        compile(broken(rule, tmp_path, lanes=1))
+
+
+def in_turn(seed: int) -> dict[str, Any]:
+    """A network at overload of which a cable fails, and new tables."""
+    dice = Random(f"tables in turn {seed}")
+    switches = dice.choice([6, 8, 10, 12])
+    drawn = nx.random_regular_graph(dice.choice([3, 3, 4]), switches, seed=seed)
+    cables = [(f"s{one}", f"s{other}") for one, other in drawn.edges]
+    nodes = [{"id": f"{name}{at}", "kind": kind} for name, kind in KINDS.items() for at in range(switches)]
+    ends = [*cables, *((f"t{at}", f"s{at}") for at in range(switches))]
+    content = {"nodes": nodes, "links": [{"source": one, "target": other} for one, other in ends]}
+    topology, broken = {"kind": "inline", "content": json.dumps(content)}, ">".join(dice.choice(cables))
+    if dice.random() < 0.3:
+        topology, broken = {"kind": "torus", "shape": [dice.choice([5, 6, 7])]}, "s(0)>s(1)"
+    kind = dice.choice(["lash", "minimal-layers", "up*/down*"])
+    new = ["auto", "up-star-down-star", "lash" if kind == "lash" else "minimal-layers"]
+    after = {
+        "kind": dice.choice(new),
+        "own_lanes": dice.random() < 0.5,
+        "delay": dice.choice(["0 ns", "1 us"]),
+    }
+    whole, repaired = dice.random() < 0.3, {"repaired": "6 us"} if dice.random() < 0.6 else {}
+    technology = {"lanes": dice.choice([2, 4, 6, 8]), "lane_sharing": "flit"}
+    technology |= {"input_buffer_flits": 256 if whole else dice.choice([4, 8, 16])}
+    technology |= {"switching": "virtual-cut-through"} if whole else {}
+    return {
+        "topology": topology,
+        "technology": {"preset": "generic", **technology},
+        "routing": {"kind": kind, "after_fault": after},
+        "traffic": {"load": 1.0, "length": dice.choice(["16 B", "64 B", "200 B"])},
+        "fault": [{"cable": broken, "at": "2 us", **repaired}],
+        "run": {"duration": "15 us", "warmup": "0 ns", "precision": 0},
+        "seed": seed,
+    }
+
+
+def test_the_order_of_tables_in_turn_is_one_of_all_of_them(tmp_path: Path) -> None:
+    """Without a channel, in another order, or with what is down as if it ran, it proves nothing."""
+    rule = {"kind": "lash", "after_fault": {"delay": "500 ns", "own_lanes": True}}
+    one = broken(rule, tmp_path)
+    (tmp_path / "one.json").write_text(json.dumps(one.resolved), encoding="utf-8")
+    proof = tmp_path / "proof.json"
+    ended = command("route", tmp_path / "one.json", "--certificate", proof)
+    assert ended.exit_code == 0, ended.output
+    assert "With the tables after faults a deadlock cannot happen" in ended.output
+    assert command("route", tmp_path / "one.json", "--check", proof).exit_code == 0
+    *_, part = json.loads(proof.read_text())["parts"]
+    assert check_certificate.fault(part) is None
+    assert part["before"]
+    assert check_certificate.fault({**part, "order": part["order"][::-1]})
+    assert check_certificate.fault({**part, "order": part["order"][::2]})
+    (tmp_path / "one.json").write_text(
+        json.dumps(one.with_settings({"routing.after_fault.own_lanes": False}).resolved), encoding="utf-8"
+    )
+    ended = command("route", tmp_path / "one.json", "--certificate", tmp_path / "none.json")
+    assert ended.exit_code != 0
+    assert "nor have the new ones alone" in ended.output
+    assert not (tmp_path / "none.json").exists()
+
+
+@pytest.mark.seeds
+def test_what_is_proved_of_tables_in_turn_never_hangs(seeds: Callable[[int], Iterator[int]]) -> None:
+    """A few of those that are not proved do, although no table alone has a cycle."""
+    free, own, tried = 0, 0, 0
+    for seed in seeds(60):
+        one = Scenario.from_dict(in_turn(seed))
+        try:
+            compiled = compile(one)
+        except ScenarioError:
+            continue
+        tried += 1
+        parts = route_choices.proofs_in_turn(compiled)
+        assert (parts is not None) == compiled.deadlock.free, seed
+        if parts is not None:
+            assert [check_certificate.fault(part) for part in parts] == [None] * len(parts), seed
+            assert run(compiled).end_reason != "deadlocked", seed
+        free += compiled.deadlock.free
+        own += one.routing.after_fault.own_lanes  # type: ignore[union-attr]
+    assert own < free < tried

@@ -393,7 +393,7 @@ def looked(network: dict[str, Any], kinds: str, reroute: str, **more: Any) -> tu
 
 
 @pytest.mark.parametrize("adaptive", [True, False])
-@pytest.mark.parametrize("reroute", failures.RULES)
+@pytest.mark.parametrize("reroute", routing.AROUND)
 @pytest.mark.parametrize("network", NETWORKS[:3], ids=lambda one: str(one["kind"]))
 def test_only_pairs_without_any_path_are_cut_off(
     network: dict[str, Any], reroute: str, adaptive: bool
@@ -437,6 +437,18 @@ def test_new_tables_that_can_deadlock_are_counted() -> None:
     assert (kept["deadlock_count"], kept["deadlock_free"]) == (0, True)
     assert (found["deadlock_count"], found["deadlock_free"]) == (len(cables), False)
     assert f"{len(cables)} can deadlock with their new tables" in failures.verdict(found)
+
+
+def test_tables_that_meet_others_are_counted() -> None:
+    """Levels of their own leave new tables alone without a cycle; packets by both can close one."""
+    torus, lanes = {"kind": "torus", "shape": [4, 4]}, {"preset": "generic", "lanes": 4}
+    _, found = looked(torus, "cables", "lash", routing={"kind": "lash"}, technology=lanes)
+    assert (found["deadlock_count"], found["deadlock_free"]) == (0, True)
+    assert 0 < found["between_count"] <= 32
+    said = f"none can deadlock by new tables alone, {found['between_count']} beside packets by the old"
+    assert said in failures.verdict(found)
+    with pytest.raises(ScenarioError, match="new service levels are for packets that have some"):
+        looked(torus, "cables", "lash")
 
 
 def test_planes_have_new_tables_each() -> None:

@@ -287,7 +287,8 @@ def with_faults(one: laws.Drawn, dice: Random) -> dict[str, Any]:
         return written
     repaired = {"repaired": f"{one.duration_ps // 2} ps"} if dice.random() < 0.5 else {}
     fault = [{"link": dice.choice(between), "at": f"{one.duration_ps // 4} ps", **repaired}]
-    after = {"kind": dice.choice(["auto", "shortest-path", "up-star-down-star"])}
+    kind = dice.choice(["auto", "shortest-path", "up-star-down-star"])
+    after = {"kind": kind, "own_lanes": Random(f"own {fault}").random() < 0.3}
     tables = {"after_fault": {**after, "delay": f"{one.duration_ps // 10} ps"}} if dice.random() < 0.6 else {}
     return {**written, "fault": fault, "routing": {**one.written["routing"], **tables}}
 

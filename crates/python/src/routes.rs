@@ -221,14 +221,16 @@ impl RouteNetwork {
         Ok(Some((table, found.count(), found.detours, found.left_out)))
     }
 
-    /// Returns the service level by switch and column of a table; None if it takes more than `most`.
+    /// Returns the service level by switch and column of a table, that which is wanted if it fits; None if it takes more than
+    /// `most`.
     fn levels<'py>(
         &self,
         py: Python<'py>,
         table: Columns<'py>,
         most: u8,
+        wanted: PyReadonlyArray1<'py, u8>,
     ) -> PyResult<Option<Bound<'py, PyArray1<u8>>>> {
-        let found = routes::levels(&self.0, table.view(&self.0)?, most).map_err(words)?;
+        let found = routes::levels(&self.0, table.view(&self.0)?, most, wanted.as_slice()?).map_err(words)?;
         Ok(found.map(|levels| levels.into_pyarray(py)))
     }
 
@@ -257,26 +259,21 @@ impl RouteNetwork {
         routes::dependency_cycle(&network, table.view(&network)?, tried).map_err(words)
     }
 
-    /// The same for tables that replace each other, each with its dead links, and for pairs of terminals that send; also
-    /// returns the number of the table.
-    #[pyo3(signature = (tables, dead, lanes=1, pairs=None))]
-    fn phases_cycle(
-        &self,
-        tables: Vec<Columns<'_>>,
-        dead: Vec<Numbers<'_>>,
-        lanes: u32,
-        pairs: Option<(Numbers<'_>, Numbers<'_>)>,
-    ) -> PyResult<Option<(usize, Vec<u32>)>> {
+    /// The same for tables that replace each other, each with its dead links, and with the pairs of terminals that send from
+    /// then on (none: all); also returns the number of the table.
+    fn phases_cycle(&self, phases: Vec<Given<'_>>, lanes: u32) -> PyResult<Option<(usize, Vec<u32>)>> {
         let network = self.0.divided(lanes);
-        let mut phases = Vec::with_capacity(tables.len());
-        for (table, dead) in tables.iter().zip(&dead) {
-            phases.push(routes::Phase { view: table.view(&network)?, dead: dead.as_slice()? });
-        }
-        let pairs = match &pairs {
-            Some((source, target)) => Some((source.as_slice()?, target.as_slice()?)),
-            None => None,
-        };
-        routes::phases_cycle(&network, &phases, pairs).map_err(words)
+        routes::phases_cycle(&network, &given(&phases, &network)?).map_err(words)
+    }
+
+    /// The links, or lanes, in an order that no packet leaves under the last of these tables, and by table, switch and class
+    /// whether packets come there; None if there is none.
+    fn phases_order(&self, phases: Vec<Given<'_>>, lanes: u32) -> PyResult<Option<Ordered>> {
+        let network = self.0.divided(lanes);
+        let phases = given(&phases, &network)?;
+        let order = routes::phases_order(&network, &phases).map_err(words)?;
+        let taken = routes::phases_taken(&network, &phases).map_err(words)?;
+        Ok(order.map(|order| (order, taken)))
     }
 
     /// The links, or lanes, in an order that no packet leaves; None if there is none.
@@ -314,6 +311,22 @@ impl RouteNetwork {
     fn path(&self, table: Columns<'_>, source: u32, target: u32, via: Option<u32>) -> PyResult<Vec<u32>> {
         routes::path(&self.0, table.view(&self.0)?, source, target, via).map_err(words)
     }
+}
+
+/// A table, its dead links, and sources and aims of packets that start from then on.
+type Given<'py> = (Columns<'py>, Numbers<'py>, Option<(Numbers<'py>, Numbers<'py>)>);
+/// Links in order, and per table where packets come.
+type Ordered = (Vec<u32>, Vec<Vec<bool>>);
+
+fn given<'a>(phases: &'a [Given<'_>], network: &Network) -> PyResult<Vec<routes::Phase<'a>>> {
+    let ends = |(source, aim): &'a (Numbers<'_>, Numbers<'_>)| -> PyResult<routes::Pairs<'a>> {
+        Ok((source.as_slice()?, aim.as_slice()?))
+    };
+    let phase = |(table, dead, pairs): &'a Given<'_>| {
+        let pairs = pairs.as_ref().map(ends).transpose()?;
+        Ok(routes::Phase { view: table.view(network)?, dead: dead.as_slice()?, pairs })
+    };
+    phases.iter().map(phase).collect()
 }
 
 /// The ways of all packets of a table, for many faults.

@@ -40,7 +40,15 @@ fn cycle_beyond(net: &Network, view: View<'_>, many: usize) -> Result<Option<Vec
 /// last: no packet waits on them, and not all waits for them are looked up. The first link of a ring stands for it.
 pub fn channel_order(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>>, RouteError> {
     view.check(net)?;
-    let next = all_dependencies(net, view)?;
+    let Some(mut order) = order_of(&all_dependencies(net, view)?) else { return Ok(None) };
+    let ends = |link: u32| net.link_target[link as usize] as usize >= net.switches;
+    order.retain(|&vertex| (vertex as usize) < net.links() && !ends(vertex));
+    order.extend((0..net.links() as u32).filter(|&link| ends(link)));
+    Ok(Some(order))
+}
+
+/// Returns the vertices with arcs in an order in which these go forward; None if some close a cycle.
+pub(crate) fn order_of(next: &[Vec<u32>]) -> Option<Vec<u32>> {
     let mut before = vec![0u32; next.len()];
     next.iter().flatten().for_each(|&vertex| before[vertex as usize] += 1);
     let used: Vec<bool> = (0..next.len()).map(|v| before[v] > 0 || !next[v].is_empty()).collect();
@@ -56,10 +64,8 @@ pub fn channel_order(net: &Network, view: View<'_>) -> Result<Option<Vec<u32>>, 
         }
     }
     let all = order.len() == next.len();
-    let ends = |link: u32| net.link_target[link as usize] as usize >= net.switches;
-    order.retain(|&vertex| (vertex as usize) < net.links() && used[vertex as usize] && !ends(vertex));
-    order.extend((0..net.links() as u32).filter(|&link| ends(link)));
-    Ok(all.then_some(order))
+    order.retain(|&vertex| used[vertex as usize]);
+    all.then_some(order)
 }
 
 /// With more pairs of groups than this, they are first taken together.

@@ -13,10 +13,13 @@ use crate::{NONE, Network, RouteError, View};
 
 /// Returns the layer by switch and column of a table, or 0 where no packets start; None if it takes more than `most`.
 ///
-/// The table leads every packet to its target.
-pub fn levels(net: &Network, view: View<'_>, most: u8) -> Result<Option<Vec<u8>>, RouteError> {
+/// The table leads packets to their targets, or nowhere. `wanted`: layers, by switch and column, that are tried first.
+pub fn levels(net: &Network, view: View<'_>, most: u8, wanted: &[u8]) -> Result<Option<Vec<u8>>, RouteError> {
     view.check(net)?;
     let columns = view.columns(net);
+    if !wanted.is_empty() && wanted.len() != net.switches * columns {
+        return Err(RouteError::text("a layer is wanted for each switch and column, or for none"));
+    }
     let starts = Starts::new(net, view);
     let mut found = vec![0; net.switches * columns];
     let mut placed = vec![false; columns];
@@ -26,8 +29,9 @@ pub fn levels(net: &Network, view: View<'_>, most: u8) -> Result<Option<Vec<u8>>
         if !std::mem::replace(&mut placed[column], true) {
             for switch in starts.of(net, end) {
                 finder.follow(switch, class, end);
-                let Some(layer) = finder.place(most) else { return Ok(None) };
-                found[switch as usize * columns + column] = layer;
+                let place = switch as usize * columns + column;
+                let Some(layer) = finder.place(most, wanted.get(place).copied()) else { return Ok(None) };
+                found[place] = layer;
             }
         }
     }
@@ -86,10 +90,10 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// Adds the dependencies to the lowest layer that has room for them.
-    fn place(&mut self, most: u8) -> Option<u8> {
-        (0..most).find(|&layer| {
-            if self.layers.len() == usize::from(layer) {
+    /// Adds the dependencies to the wanted layer, or else to the lowest one that has room for them.
+    fn place(&mut self, most: u8, wanted: Option<u8>) -> Option<u8> {
+        wanted.filter(|&layer| layer < most).into_iter().chain(0..most).find(|&layer| {
+            while self.layers.len() <= usize::from(layer) {
                 self.layers.push((Acyclic::new(&self.first_order), HashMap::new()));
             }
             self.fits(layer)

@@ -35,7 +35,7 @@ pub use layers::Layers;
 pub use levels::levels;
 pub use load::{Sharing, Traffic, loads, path};
 pub use network::{Groups, Network};
-pub use phases::{Phase, phases_cycle};
+pub use phases::{Pairs, Phase, phases_cycle, phases_order, phases_taken};
 pub use rings::{
     BLOCK, Ends, PASS, PortRoute, PortView, RingLoads, RingNetwork, port_route, ring_dependency_cycle,
     ring_loads, torus_route,

@@ -5,8 +5,11 @@
 
 use std::collections::HashMap;
 
-use crate::depend::{component, shortest_cycle};
+use crate::depend::{component, order_of, shortest_cycle};
 use crate::{NONE, Network, RouteError, View};
+
+/// Sources and aims of packets.
+pub type Pairs<'a> = (&'a [u32], &'a [u32]);
 
 /// A table, from the moment at which it replaces the one before.
 #[derive(Clone, Copy, Debug)]
@@ -15,28 +18,14 @@ pub struct Phase<'a> {
     pub view: View<'a>,
     /// Links that are down: they hold no packets.
     pub dead: &'a [u32],
+    /// Which packets start in it; those of earlier phases may be under way. None: any terminal sends to any.
+    pub pairs: Option<Pairs<'a>>,
 }
 
-/// Returns the first phase in which packets of these pairs of terminals may wait for each other, and the cycle of links;
-/// without pairs any terminal sends to any. Random intermediate switches are not looked at.
-pub fn phases_cycle(
-    net: &Network,
-    phases: &[Phase<'_>],
-    pairs: Option<(&[u32], &[u32])>,
-) -> Result<Option<(usize, Vec<u32>)>, RouteError> {
-    for phase in phases {
-        phase.view.check(net)?;
-        if phase.dead.iter().any(|&link| link as usize >= net.links()) {
-            return Err(RouteError::text("a dead link does not exist"));
-        }
-    }
-    let Some(first) = phases.first() else { return Ok(None) };
-    let classes = first.view.classes;
-    if phases.iter().any(|phase| phase.view.classes != classes) {
-        return Err(RouteError::text("tables that replace each other need the same classes"));
-    }
-    let homes = homes(net, first.view, pairs)?;
-    let waits = Waits::new(net, phases).all(&homes);
+/// Returns the first phase in which packets may wait for each other, and the cycle of links. Random intermediate switches
+/// are not looked at.
+pub fn phases_cycle(net: &Network, phases: &[Phase<'_>]) -> Result<Option<(usize, Vec<u32>)>, RouteError> {
+    let waits = waits(net, phases)?;
     let links = net.links();
     for number in 0..phases.len() {
         let next = waits.graph(net, &phases[..=number]);
@@ -48,12 +37,53 @@ pub fn phases_cycle(
     Ok(None)
 }
 
+/// Returns the links in an order in which every packet takes them in the last phase, also those that are under way since
+/// earlier ones; None if there is none. Links on which no packet waits, and for which none does, are left out.
+pub fn phases_order(net: &Network, phases: &[Phase<'_>]) -> Result<Option<Vec<u32>>, RouteError> {
+    let next = waits(net, phases)?.graph(net, phases);
+    let order = order_of(&next);
+    let used = |link: &u32| (*link as usize) < net.links();
+    Ok(order.map(|order| order.into_iter().filter(used).collect()))
+}
+
+/// Returns, per phase and place in its route, whether packets come there, also those that started in earlier phases.
+pub fn phases_taken(net: &Network, phases: &[Phase<'_>]) -> Result<Vec<Vec<bool>>, RouteError> {
+    let homes = checked(net, phases)?;
+    let classes = phases.first().map_or(0, |phase| phase.view.classes);
+    let mut found = vec![vec![false; net.switches * classes]; phases.len()];
+    let mut waits = Waits::new(net, phases);
+    for class in 0..classes {
+        let mut state = Reached::new(net);
+        for (phase, taken) in found.iter_mut().enumerate() {
+            homes[phase][class].iter().for_each(|&switch| state.reach(switch));
+            waits.follow(&mut state, class as u32, phase);
+            state.order.iter().for_each(|&switch| taken[switch as usize * classes + class] = true);
+        }
+    }
+    Ok(found)
+}
+
+fn waits<'a>(net: &'a Network, phases: &'a [Phase<'a>]) -> Result<Waits<'a>, RouteError> {
+    let homes = checked(net, phases)?;
+    Ok(Waits::new(net, phases).all(&homes))
+}
+
+/// Checks phases and returns, per phase and class, the switches at which packets enter the network, ascending.
+fn checked(net: &Network, phases: &[Phase<'_>]) -> Result<Vec<Vec<Vec<u32>>>, RouteError> {
+    for phase in phases {
+        phase.view.check(net)?;
+        if phase.dead.iter().any(|&link| link as usize >= net.links()) {
+            return Err(RouteError::text("a dead link does not exist"));
+        }
+    }
+    if phases.windows(2).any(|pair| pair[0].view.classes != pair[1].view.classes) {
+        return Err(RouteError::text("tables that replace each other need the same classes"));
+    }
+    phases.iter().map(|phase| homes(net, phase.view, phase.pairs)).collect()
+}
+
 /// Returns, per class, the switches at which its packets enter the network, ascending.
-fn homes(
-    net: &Network,
-    view: View<'_>,
-    pairs: Option<(&[u32], &[u32])>,
-) -> Result<Vec<Vec<u32>>, RouteError> {
+fn homes(net: &Network, view: View<'_>, pairs: Option<Pairs<'_>>) -> Result<Vec<Vec<u32>>, RouteError> {
     let mut found = vec![Vec::new(); view.classes];
     let home = |terminal: u32| net.link_target[net.terminal_out[terminal as usize] as usize];
     match pairs {
@@ -109,11 +139,12 @@ impl<'a> Waits<'a> {
     }
 
     /// Follows the packets of every class through all phases.
-    fn all(mut self, homes: &[Vec<u32>]) -> Self {
-        for (class, switches) in homes.iter().enumerate().filter(|(_, switches)| !switches.is_empty()) {
+    fn all(mut self, homes: &[Vec<Vec<u32>>]) -> Self {
+        let classes = homes.first().map_or(0, Vec::len);
+        for class in (0..classes).filter(|&class| homes.iter().any(|own| !own[class].is_empty())) {
             let mut state = Reached::new(self.net);
-            switches.iter().for_each(|&switch| state.reach(switch));
-            for phase in 0..self.phases.len() {
+            for (phase, own) in homes.iter().enumerate() {
+                own[class].iter().for_each(|&switch| state.reach(switch));
                 self.follow(&mut state, class as u32, phase);
             }
         }
@@ -236,8 +267,14 @@ mod tests {
         let (start, links): (Vec<u32>, Vec<u32>) = ((0..=16).collect(), (0..16).collect());
         let class = [0, 1, 2, 3];
         let round = table(|switch, _| switch);
-        let phases = [Phase { view: view(&round, &start, &links, &class), dead: &[] }];
-        let cycle = |phases: &[Phase<'_>], pairs| phases_cycle(&net, phases, pairs).unwrap();
+        let phases = [Phase { view: view(&round, &start, &links, &class), dead: &[], pairs: None }];
+        let cycle = |phases: &[Phase<'_>], pairs| {
+            let phases: Vec<_> = phases.iter().map(|&phase| Phase { pairs, ..phase }).collect();
+            let found = phases_cycle(&net, &phases).unwrap();
+            let order = phases_order(&net, &phases).unwrap();
+            assert!(order.is_some() != found.as_ref().is_some_and(|&(phase, _)| phase + 1 == phases.len()));
+            found
+        };
         assert_eq!(cycle(&phases, None), Some((0, vec![0, 1, 2, 3])));
         assert_eq!(cycle(&phases, Some((&[0, 1, 2], &[2, 3, 0]))), None);
         assert_eq!(cycle(&phases, Some((&[0, 1, 2, 3], &[2, 3, 0, 1]))), Some((0, vec![0, 1, 2, 3])));
@@ -246,7 +283,11 @@ mod tests {
         // Terminal 0 and 1 send to 2: over link 0 and 1 first, then, with the other table, back over 4 and 7.
         let up = table(|switch, _| [0, 1, 2, 3][switch as usize]);
         let down = table(|switch, _| [7, 4, 5, 6][switch as usize]);
-        let tables = [&up, &down].map(|route| Phase { view: view(route, &start, &links, &class), dead: &[] });
+        let tables = [&up, &down].map(|route| Phase {
+            view: view(route, &start, &links, &class),
+            dead: &[],
+            pairs: None,
+        });
         let pairs: (&[u32], &[u32]) = (&[0, 1], &[2, 2]);
         assert_eq!((cycle(&tables[..1], Some(pairs)), cycle(&tables[1..], Some(pairs))), (None, None));
         let (phase, found) = cycle(&tables, Some((&[0, 2], &[2, 0]))).unwrap();

@@ -118,10 +118,10 @@ fn a_minimal_torus_has_a_cycle_and_edges_without_transit_break_it() {
 fn service_levels_break_the_cycles_of_a_torus() {
     for shape in [&[5][..], &[4, 3], &[5, 6], &[3, 4, 5]] {
         let (net, whole) = torus(shape, Wrap::Minimal);
-        let (level, columns) = (levels(&net, whole.view(), 16).unwrap().unwrap(), net.terminals);
+        let (level, columns) = (levels(&net, whole.view(), 16, &[]).unwrap().unwrap(), net.terminals);
         let most = level.iter().max().copied().unwrap();
         assert!(most > 0);
-        assert_eq!(levels(&net, whole.view(), most).unwrap(), None);
+        assert_eq!(levels(&net, whole.view(), most, &[]).unwrap(), None);
         for one in 0..=most {
             let mut of_level = whole.table.clone();
             keep_reached(&net, &mut of_level, &mut |switch, column| level[switch * columns + column] == one);

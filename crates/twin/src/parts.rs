@@ -39,6 +39,8 @@ pub struct Worm {
     pub source: u32,
     /// The packet as its source created it.
     pub packet: Packet,
+    /// Its traffic class, which its header says on the whole way.
+    pub class: usize,
     /// When its first character started on its source's wire.
     pub started: Option<Time>,
     /// Characters of its address that have not been deleted yet.

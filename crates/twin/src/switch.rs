@@ -19,8 +19,7 @@ impl Twin<'_> {
     pub(crate) fn front_header(&self, packet: usize) -> (u32, u32) {
         let worm = &self.worms[packet];
         // Packets of a traffic class have their own routes.
-        let own = self.fabric.class_headers.get(self.traffic_class(worm.source, worm.packet.target));
-        let own = own.copied().unwrap_or(0);
+        let own = self.fabric.class_headers.get(worm.class).copied().unwrap_or(0);
         let class = self.fabric.terminal_class[worm.packet.target as usize] + own;
         if worm.address > 0 {
             return (1, class);

@@ -197,6 +197,19 @@ impl<'a> Twin<'a> {
         (0..last).find(is_of).unwrap_or(last)
     }
 
+    /// Returns the traffic class of a packet that starts now, which the present routing table may have of its own.
+    fn class_of_new(&self, from: u32, to: u32) -> usize {
+        let (pairs, tables) = (self.fabric.class_between.len(), &self.fabric.table_between);
+        match self.table {
+            table if table > 0 && !tables.is_empty() => {
+                let of_table = tables.chunks(pairs).nth(table as usize - 1).expect("classes of each table");
+                let row = self.fabric.port_class_from[from as usize] + self.fabric.port_class_to[to as usize];
+                usize::from(of_table[row as usize])
+            }
+            _ => self.traffic_class(from, to),
+        }
+    }
+
     /// Checks that a packet leaves by a port of its traffic class.
     pub(crate) fn assert_port(&self, terminal: u32, port: u32, packet: &Packet) {
         if self.fabric.class_port.is_empty() {
@@ -303,6 +316,7 @@ impl<'a> Twin<'a> {
         self.worms.push(Worm {
             source: terminal,
             packet,
+            class: self.class_of_new(terminal, packet.target),
             started: None,
             address,
             has_via,

@@ -8,6 +8,8 @@ A packet that holds a channel waits only for a later one, so no packets wait for
 Of ``rings``, if there are any, each has the channels of its hops in turn. They count as one: a place in the
 ring is free, and a packet behind it can take it on any channel of the next hop. The switches have to see to
 that: what comes into a ring leaves it a place.
+Where tables have replaced others, ``before`` has the routes of these, first to last: packets may still hold
+channels by them, but none of links that are ``dead``, while they wait for those of later ones.
 """
 
 import json
@@ -16,7 +18,7 @@ import sys
 
 def fault(part):
     """Return what is wrong with a part, or None: every packet takes channels in its order."""
-    links, place, goes_on, ways, onward, total = part["links"], {}, {}, {}, {}, 0
+    links, place, goes_on, held, total, dead = part["links"], {}, {}, {}, 0, part.get("dead", ())
     for at, (link, lane) in enumerate(part["order"]):
         if place.setdefault((link, lane), at) != at:
             return f"channel {link}, lane {lane} is in the order twice"
@@ -31,20 +33,22 @@ def fault(part):
         if len(channels & place.keys()) != 1 or len(goes_on) != total:
             return f"ring {number} is not in the order once, or has channels of another"
         place |= dict.fromkeys(channels, place[(channels & place.keys()).pop()])
-    for vertex, destination, channels in part["routes"]:
-        if (vertex, destination) in ways:
-            return f"two routes from {vertex} to {destination}"
-        for link, _ in channels:
-            if links[link][0] != vertex:
-                return f"link {link} does not leave {vertex}"
-        ways[vertex, destination] = set(map(tuple, channels))
-    middle = {vertex for vertex, _ in ways}
-    for (vertex, destination), channels in ways.items():
-        if destination not in middle:
-            onward.setdefault(vertex, set()).update(channels)
-    for (vertex, destination), channels in ways.items():
-        for channel in channels:
-            after = links[channel[0]][1]
+    for routes in [*part.get("before", []), part["routes"]]:
+        ways, onward = {}, {}
+        for vertex, destination, channels in routes:
+            if (vertex, destination) in ways:
+                return f"two routes from {vertex} to {destination}"
+            for link, _ in channels:
+                if links[link][0] != vertex:
+                    return f"link {link} does not leave {vertex}"
+            ways[vertex, destination] = {(link, lane) for link, lane in channels if link not in dead}
+        middle = {vertex for vertex, _ in ways}
+        for (vertex, destination), channels in ways.items():
+            held.setdefault(destination, set()).update(channels)
+            if destination not in middle:
+                onward.setdefault(vertex, set()).update(channels)
+        for destination, channel in ((to, channel) for to, channels in held.items() for channel in channels):
+            vertex, after = links[channel[0]]
             wanted = onward.get(after, ()) if after == destination else ways.get((after, destination), ())
             ahead = goes_on.get(channel, set())
             free = ahead if after != destination and ahead <= set(wanted) else set()

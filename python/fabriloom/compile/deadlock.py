@@ -8,20 +8,37 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import traffic
+from .. import routing, traffic
+from ..routing import RouteTable
 from ..topology import MOST_PORTS, Graph
 from ..topology.graph import Ints
 from ..traffic import Demand
 from .congestion import pauses
 
 if TYPE_CHECKING:
+    from ..scenario import Scenario
     from . import Compiled
+    from .link_routes import LinkRoutes
 
 Pairs = tuple[Ints, Ints]
 """Sources and targets of packets, as terminals."""
 Cycle = tuple[int, list[str], str]
 """Number of a set of tables, names of links or lanes, and the name of their plane."""
 _NO_CYCLE: Cycle = (0, [], "")
+NOBODY: Pairs = (np.zeros(0, np.int64), np.zeros(0, np.int64))
+"""No packets."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """When tables replace others."""
+
+    dead: frozenset[int]
+    """The links between switches that are down."""
+    upper: bool = False
+    """Whether packets by these tables have the upper half of the lanes, where each half has tables."""
+
+
 MOST_PAIRS = 1 << 22
 """With more pairs of terminals that send, any is taken to send to any."""
 DEADLOCKS = ("the routing can deadlock", "the programs deadlock")
@@ -51,6 +68,8 @@ class Deadlock:
     """Whether full buffers drop packets and stop no sender."""
     where: str = ""
     """In which planes there is such a cycle, and in which not, where they differ."""
+    between: bool = False
+    """Whether there is such a cycle between tables that have none alone."""
 
     @property
     def free(self) -> bool:
@@ -74,12 +93,13 @@ class Deadlock:
             more = f"; {len(self.waiting) - _NAMED} more" if len(self.waiting) > _NAMED else ""
             return f"happens in any network: the programs wait: {'; '.join(self.waiting[:_NAMED])}{more}"
         when = self.where + (f" {self.when}" if self.when else "")
+        alone = "; the tables before it have none, nor have the new ones alone" if self.between else ""
         if self.cycle:
-            return f"can happen{when}; a cycle: {_round(self.cycle)}"
+            return f"can happen{when}; a cycle: {_round(self.cycle)}{alone}"
         if self.any_cycle:
             return (
                 "cannot happen in this traffic, whose packets do not wait for each other in a cycle; "
-                f"in other traffic it can{when}: {_round(self.any_cycle)}"
+                f"in other traffic it can{when}: {_round(self.any_cycle)}{alone}"
             )
         if self.drops:
             return "cannot happen: full buffers drop packets, so none waits for another one's"
@@ -102,24 +122,64 @@ def deadlock_of(compiled: Compiled) -> Deadlock:
     """Return the verdict over tables at the start and after each fault, what is sent, and programs."""
     routes, sent = compiled.routes, pairs_of(compiled)
     scenario = compiled.scenario
-    replaced = routes.dead_in_turn(scenario, compiled.arrays, compiled.times.tick_ps)
+    turns = routes.dead_in_turn(scenario, compiled.arrays, compiled.times.tick_ps)
     drops = bool(compiled.arrays["drops"]) and not pauses(compiled.arrays)
-    others = iter(()) if drops else routes.cycles(scenario, None, replaced)
+    others = iter(()) if drops else routes.cycles(scenario, None, turns)
     found = first = next(others, _NO_CYCLE)
     cycle = first[1]
     if sent is not None and first[1]:
-        own = routes.cycles(scenario, sent, replaced)
+        own = routes.cycles(scenario, sent, turns)
         _, cycle, _ = in_traffic = next(own, _NO_CYCLE)
         found, others = (in_traffic, own) if cycle else (first, others)
-    place, when = found[0], ""
+    place, when, between = found[0], "", False
     if place:
-        alone = next(
-            routes.cycles(scenario, sent if cycle else None, [replaced[place - 1]], alone=True), None
-        )
-        when = _moment(compiled.graph, replaced, place, alone is not None)
+        alone = routes.cycles(scenario, sent if cycle else None, [turns[place - 1]], alone=True)
+        between = next(alone, None) is None
+        when = _moment(compiled.graph, [turn.dead for turn in turns], place, not between)
     where = in_planes(compiled.graph, [found, *others] if found[1] else [])
-    tables, kinds = 1 + len(set(replaced)), (routes.escapes, routes.bubble, drops)
-    return Deadlock(cycle, first[1], when, tables, _waiting(compiled), *kinds, where)
+    tables, kinds = 1 + len({turn.dead for turn in turns}), (routes.escapes, routes.bubble, drops)
+    return Deadlock(cycle, first[1], when, tables, _waiting(compiled), *kinds, where, between)
+
+
+def phases_of(
+    scenario: Scenario, routes: LinkRoutes, at: int, own: list[int], turns: Sequence[Turn], sent: Pairs | None
+) -> tuple[list[RouteTable], list[Ints], list[Pairs | None]]:
+    """Return the tables of a plane in turn, for packets that wait for some lanes of each link, with the links
+    that are down and the pairs of terminals that start by each.
+
+    Args:
+        scenario: that of the tables after faults.
+        routes: the routes.
+        at: number of the plane.
+        own: the lanes.
+        turns: when tables replace others, and before.
+        sent: terminals of the plane between which packets are sent; None: between any.
+    """
+    from .faults import tables_after
+
+    plane, (graph, table) = routes.graph.planes[at], routes.planes[at]
+    classes, wire = routes.classes, routes.technology.holds_wire
+    half = len(classes.lanes) // 2 if classes.twice else 0
+    upper = bool(half) and classes.lanes.index(own) >= half
+    tables, dead, pairs = list[RouteTable](), list[Ints](), list[Pairs | None]()
+    for turn in turns:
+        starts = not half or turn.upper == upper
+        if starts:
+            table = tables_after(scenario, routes, turn.dead)[at]
+        level = own[0] - half * upper
+        by_level = table.levels is not None and not wire
+        tables.append(table if by_level else routes.as_waited_for(graph, table, own)[0])
+        # Packets with tables of their own also keep those, and may go on over links that run again.
+        down = np.array([] if half else [link - plane.first_link for link in turn.dead], np.int64)
+        dead.append(down[(down >= 0) & (down < graph.links)])
+        if not starts:
+            pairs.append(NOBODY)
+        elif table.levels is None or wire:
+            pairs.append(sent)
+        else:
+            here = routing.pairs_at(graph, table, level) if sent is None else table.levels.at(level, sent)
+            pairs.append(here)
+    return tables, dead, pairs
 
 
 def in_planes(graph: Graph, cycles: Iterable[Cycle]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +13,7 @@ from .. import routing
 from ..codes import FAULT_KIND, number
 from ..faults import Outage, Rules, drawn, mtbf_of_bits_ps, outages
 from ..routing import NONE, RouteTable, RoutingError
+from ..routing.table import ByPair
 from ..scenario import Scenario
 from ..scenario.sections.routing import AfterFault
 from ..scenario.sections.run import Fault
@@ -22,9 +23,11 @@ from ..topology import Graph
 from ..topology.named import UnknownPartError, each_of
 from ..traffic.kinds import rate_of
 from .columns import Arrays, u32
+from .deadlock import Turn
 from .link_routes import LinkRoutes, entry_columns, planes_with
 from .networks import Network
 from .physical_lanes import Failure, Lost, character_ps, rate_changes
+from .traffic_classes import between_after
 
 NEVER_TICKS = 1 << 62
 """The repair time of a link that is never repaired; see ``crates/engine/src/fabric``."""
@@ -188,44 +191,99 @@ def table_columns(scenario: Scenario, routes: LinkRoutes, columns: Arrays, tick_
     after = getattr(scenario.routing, "after_fault", None)
     if after is None or not scenario.fault:
         return {}
-    moments = _moments(scenario, after, routes, columns, tick_ps)
-    if len(moments) > MOST_REPLACED:
-        message = f"tables would be replaced {len(moments):,} times, more than {MOST_REPLACED:,}"
+    turns = _turns(routes, _moments(scenario, after, routes, columns, tick_ps))
+    if len(turns) > MOST_REPLACED:
+        message = f"tables would be replaced {len(turns):,} times, more than {MOST_REPLACED:,}"
         hint = "let less fail, or run.duration be shorter"
         raise scenario.error(message, ("routing", "after_fault"), hint)
-    # A table of the user is valid for any dead links.
-    needed = [_known_as(after, dead) for _, dead in moments]
-    numbers = {frozenset[int](): 0}
-    for dead in needed:
-        numbers.setdefault(dead, len(numbers))
-    entries = len(numbers) * routes.graph.switches * routes.lane_table.classes
+    needed = _sets(after, routes, [turn for _, turn in turns])
+    numbers = {_Sets(): 0}
+    for sets in needed:
+        numbers.setdefault(sets, len(numbers))
+    pairs = 0 if routes.classes.by_pair is None else routes.classes.by_pair.of.size
+    entries = len(numbers) * (routes.graph.switches * routes.lane_table.classes + pairs)
     if entries > MOST_ENTRIES:
         message = f"{len(numbers):,} tables have {entries:,} entries, more than {MOST_ENTRIES:,}"
         raise scenario.error(message, ("routing", "after_fault"), "let less fail")
     merged = _Merged(routes.lane_table)
-    replacing = [merged.add(_table(scenario, routes, after, dead)) for dead in list(numbers)[1:]]
+    made = [_made(scenario, routes, after, sets) for sets in list(numbers)[1:]]
+    replacing = [merged.add(table) for table, _ in made]
     return {
         **merged.columns(),
         **entry_columns(routes.lane_table.full()),
         "switch_choice": routes.choices(merged.table()),
-        "table_ticks": np.array([tick for tick, _ in moments], np.uint64),
-        "table_number": u32([numbers[dead] for dead in needed]),
+        "table_ticks": np.array([tick for tick, _ in turns], np.uint64),
+        "table_number": u32([numbers[sets] for sets in needed]),
         "table_route": u32(np.concatenate(replacing)) if replacing else u32([]),
+        "table_between": np.concatenate([np.zeros(0, np.uint8), *(classes for _, classes in made)]),
     }
 
 
-def dead_in_turn(
-    scenario: Scenario, routes: LinkRoutes, columns: Arrays, tick_ps: Ps
-) -> list[frozenset[int]]:
+@dataclass(frozen=True)
+class _Sets:
+    """The dead links of the tables that the lower and the upper half of the sets of lanes have."""
+
+    lower: frozenset[int] = frozenset()
+    higher: frozenset[int] = frozenset()
+    upper: bool = False
+    """Whether packets start by those of the upper half."""
+
+
+def _sets(after: AfterFault, routes: LinkRoutes, turns: Sequence[Turn]) -> list[_Sets]:
+    """Return, per turn, the tables in use from then on. One of the user is valid for any dead links."""
+    found, last = list[_Sets](), _Sets()
+    for turn in turns:
+        dead = _known_as(after, turn.dead)
+        if not routes.classes.twice:
+            last = _Sets(lower=dead)
+        elif turn.upper:
+            last = replace(last, higher=dead, upper=True)
+        else:
+            last = replace(last, lower=dead, upper=False)
+        found.append(last)
+    return found
+
+
+def _made(
+    scenario: Scenario, routes: LinkRoutes, after: AfterFault, sets: _Sets
+) -> tuple[RouteTable, NDArray[np.uint8]]:
+    """Return the table of lanes, and the classes of packets that start by it; none if these stay."""
+    lower = _planes_after(scenario, routes, after, sets.lower)
+    higher = _planes_after(scenario, routes, after, sets.higher) if routes.classes.twice else []
+    classes, lanes = np.zeros(0, np.uint8), routes.technology.lanes
+    try:
+        if routes.classes.changes:
+            tables = higher if sets.upper else lower
+            classes = between_after(routes.graph, routes.classes, tables, lanes, sets.upper)
+        return routes.by_lanes(lower, higher), classes
+    except RoutingError as error:
+        raise scenario.located(error, "routing", ("after_fault",)) from error
+
+
+def dead_in_turn(scenario: Scenario, routes: LinkRoutes, columns: Arrays, tick_ps: Ps) -> list[Turn]:
     """Return the links between switches that are dead when tables are replaced, in the order of the
     replacements; if the same ones come again and again, each twice.
     """
     after = getattr(scenario.routing, "after_fault", None)
     if after is None:
         return []
-    found = [dead for _, dead in _moments(scenario, after, routes, columns, tick_ps)]
+    found = [turn for _, turn in _turns(routes, _moments(scenario, after, routes, columns, tick_ps))]
     each = list(dict.fromkeys(found))
     return found if len(found) <= 2 * len(each) else each + each
+
+
+def _turns(routes: LinkRoutes, moments: list[tuple[int, frozenset[int]]]) -> list[tuple[int, Turn]]:
+    """Return when tables are replaced: where tables in turn have lanes of their own, by other ones."""
+    if not routes.classes.twice:
+        return [(tick, Turn(dead)) for tick, dead in moments]
+    reverse = np.asarray(routes.graph.link_reverse)
+    found, last = list[tuple[int, Turn]](), frozenset[int]()
+    for tick, dead in moments:
+        whole = dead | {int(reverse[link]) for link in dead}
+        if whole != last:
+            found.append((tick, Turn(whole, len(found) % 2 == 0)))
+            last = whole
+    return found
 
 
 def _moments(
@@ -258,32 +316,43 @@ def _known_as(after: AfterFault, dead: frozenset[int]) -> frozenset[int]:
 
 def tables_after(scenario: Scenario, routes: LinkRoutes, dead: frozenset[int]) -> list[RouteTable]:
     """Return the tables of all planes without dead links, not divided by lanes. Raises ScenarioError."""
+    after: AfterFault | None = getattr(scenario.routing, "after_fault", None)
+    if after is None:
+        return [table for _, table in routes.planes]
+    return _planes_after(scenario, routes, after, _known_as(after, dead))
+
+
+def _planes_after(
+    scenario: Scenario, routes: LinkRoutes, after: AfterFault, dead: frozenset[int]
+) -> list[RouteTable]:
+    """Return the tables of all planes without dead links, or those of the user."""
     if not dead:
         return [table for _, table in routes.planes]
-    after: AfterFault = scenario.routing.after_fault  # type: ignore[union-attr]
-    known_as = _known_as(after, dead)
-    _table(scenario, routes, after, known_as)
-    return routes.after_planes[known_as]
-
-
-def _table(scenario: Scenario, routes: LinkRoutes, after: AfterFault, dead: frozenset[int]) -> RouteTable:
-    """Return the table by lanes without dead links, or the user's table."""
-    if dead in routes.after:
-        return routes.after[dead]
+    if dead in routes.after_planes:
+        return routes.after_planes[dead]
     is_dead = np.zeros(routes.graph.links, bool)
     is_dead[[link for link in dead if link >= 0]] = True
-    own = []
+    own = list[RouteTable]()
     try:
         given = None if after.path is None else _own(scenario, routes, after.path)
-        for plane, (graph, table) in zip(routes.graph.planes, given or routes.planes, strict=True):
-            gone = is_dead[plane.links]
-            own.append(around(scenario, routes, graph, gone, after.kind, table) if gone.any() else table)
-        routes.after_planes[dead] = own
-        graphs = (plane.graph for plane in routes.graph.planes)
-        routes.after[dead] = routes.by_lanes([*zip(graphs, own, strict=True)])
+        levels = _levels(scenario, routes, after)
+        planes = zip(routes.graph.planes, given or routes.planes, levels, strict=True)
+        for plane, (graph, table), new in planes:
+            gone, usual = is_dead[plane.links], table if new is None else replace(table, levels=new)
+            own.append(around(scenario, routes, graph, gone, after.kind, usual) if gone.any() else usual)
     except RoutingError as error:
         raise scenario.located(error, "routing", ("after_fault",)) from error
-    return routes.after[dead]
+    routes.after_planes[dead] = own
+    return own
+
+
+def _levels(scenario: Scenario, routes: LinkRoutes, after: AfterFault) -> list[ByPair | None]:
+    """Return the new service levels of each plane; None: pairs keep theirs."""
+    if after.service_levels is None:
+        return [None] * len(routes.planes)
+    path = str(scenario.base_dir / after.service_levels.path)
+    found = planes_with(routes.graph, {"kind": "shortest-path", "service_levels": {"path": path}})
+    return [table.levels for _, table in found]
 
 
 def _own(scenario: Scenario, routes: LinkRoutes, path: str) -> list[tuple[Graph, RouteTable]]:
@@ -305,14 +374,19 @@ def around(
     kind: str,
     usual: RouteTable,
 ) -> RouteTable:
-    """Return the table of a plane without dead links, whose packets keep their levels of the usual one.
-
-    Packets that escape do so by up*/down*.
+    """Return the table of a plane without dead links, whose packets keep their levels of the usual one but
+    for lash. Packets that escape do so by up*/down*.
     """
     parameters = _parameters(scenario)
     if routes.lane_choice == "escape":
         escape = routing.around(graph, gone, "up-star-down-star", **parameters)
         return routes.with_escape(routing.around(graph, gone, "shortest-path", next_hops="all"), escape)
+    if kind == "lash" or (kind == "auto" and usual.kind == "lash"):
+        try:
+            return _lash(routes, graph, gone, usual, parameters)
+        except RoutingError:
+            if kind == "lash":
+                raise
     judged = kind == "auto" and usual.levels is not None
     rule = "shortest-path" if judged else kind
     found = routing.around(graph, gone, rule, lanes=routes.layers, **parameters)
@@ -320,6 +394,20 @@ def around(
     if judged and not routes.is_free(graph, found):
         return around(scenario, routes, graph, gone, "up-star-down-star", usual)
     return found
+
+
+def _lash(
+    routes: LinkRoutes, graph: Graph, gone: NDArray[np.bool_], usual: RouteTable, parameters: dict[str, Any]
+) -> RouteTable:
+    """Return shortest paths without dead links with new service levels. Raises RoutingError."""
+    if usual.levels is None:
+        raise RoutingError("new service levels are for packets that have some from the start", "kind")
+    ways = [
+        routing.around(graph, gone, "shortest-path", next_hops=hops, **parameters)
+        for hops in ("all", "first")
+    ]
+    lanes = len(routes.classes.lanes) // (2 if routes.classes.twice else 1)
+    return routing.lash_again(graph, ways, lanes, usual.levels, "kind")
 
 
 def _parameters(scenario: Scenario) -> dict[str, Any]:

@@ -25,11 +25,11 @@ from ..units import format_time_ps
 from . import congestion
 from .addresses import addresses_of, distributions_of
 from .columns import Arrays, u32
-from .deadlock import Cycle, Pairs, ports_of
+from .deadlock import Cycle, Pairs, Turn, phases_of, ports_of
 from .drawn import ONE_EACH, parts_of, sources_in_a_row, without_parts
 from .own_sizes import coded, merged, narrowed, promised, slots_by_chance
 from .schedule import check_reply_addresses, check_schedule
-from .traffic_classes import by_pair, class_columns
+from .traffic_classes import by_pair, class_columns, in_halves
 
 if TYPE_CHECKING:
     from ..programs import Programs
@@ -48,13 +48,14 @@ class LinkRoutes:
         try:
             parameters = scenario.parameters("routing")
             self.lane_choice: str | None = parameters.pop("lane_choice", None)
-            self.after: dict[frozenset[int], RouteTable] = {}
-            """Tables that replace ``lane_table`` after faults, by the set of dead links."""
             self.after_planes: dict[frozenset[int], list[RouteTable]] = {}
-            """The same tables of each plane, not divided by lanes."""
+            """Tables of each plane after faults, not divided by lanes, by the set of dead links."""
             for name in _ELSEWHERE:
                 parameters.pop(name, None)
             lanes = self.technology.lanes
+            after = getattr(scenario.routing, "after_fault", None)
+            if after is not None and after.own_lanes:
+                self.classes = in_halves(self.classes, self.technology)
             layers = 1 if parameters.get("service_levels") else self.layers
             parameters["lanes"] = lanes if scenario.routing.kind == "table" else layers
             if scenario.routing.kind == "paths":
@@ -74,7 +75,7 @@ class LinkRoutes:
             self.table = routing.together(graph, tables)
             self._divided: dict[tuple[int, int, int | None], RouteTable] = {}
             """Tables of planes by lanes, by the table, the number of lanes, and the half of senders."""
-            self.lane_table = self.by_lanes(self.planes)
+            self.lane_table = self.by_lanes(tables)
             self._free: set[tuple[int, int]] = set()
             """Tables of planes, and numbers of lanes, that are known to be without a dependency cycle."""
             self._check_arrival()
@@ -92,8 +93,8 @@ class LinkRoutes:
         other tables are followed.
         """
         for graph, table in {id(table): (graph, table) for graph, table in self.planes}.values():
-            apart = self._waiting_apart()
-            ways = {_alike(table, own): self._as_waited_for(graph, table, own) for own in apart}
+            apart = self.waiting_apart(at_first=True)
+            ways = {_alike(table, own): self.as_waited_for(graph, table, own) for own in apart}
             proved = [own for own, (way, lanes) in ways.items() if routing.proved(graph, way, lanes)]
             free = {(id(table), own) for own in proved}
             if not free or table.levels is not None:
@@ -131,10 +132,10 @@ class LinkRoutes:
     def lane_cycles(self) -> Iterator[tuple[str, list[int]]]:
         """Yield each plane with a cycle, and one by lanes."""
         for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
-            for own in self._waiting_apart():
+            for own in self.waiting_apart(at_first=True):
                 if (id(table), _alike(table, own)) in self._free:
                     continue
-                way, lanes = self._as_waited_for(graph, table, own)
+                way, lanes = self.as_waited_for(graph, table, own)
                 if self.lane_choice == "escape":
                     # Packets that escape by detours may come back, which is a cycle and no error.
                     at = routing.phases_cycle(graph, [way], [np.zeros(0, np.int64)], lanes)
@@ -147,10 +148,10 @@ class LinkRoutes:
 
     def is_free(self, graph: Graph, table: RouteTable) -> bool:
         """Return whether packets by another table of a plane cannot wait for each other in a cycle."""
-        ways = (self._as_waited_for(graph, table, own) for own in self._waiting_apart())
+        ways = (self.as_waited_for(graph, table, own) for own in self.waiting_apart(at_first=True))
         return all(routing.dependency_cycle(graph, way, lanes) is None for way, lanes in ways)
 
-    def dead_in_turn(self, scenario: Scenario, columns: Arrays, tick_ps: Ps) -> list[frozenset[int]]:
+    def dead_in_turn(self, scenario: Scenario, columns: Arrays, tick_ps: Ps) -> list[Turn]:
         """Return the links that are dead when tables are replaced, in the order of the replacements."""
         if not scenario.fault:
             return []
@@ -159,48 +160,38 @@ class LinkRoutes:
         return dead_in_turn(scenario, self, columns, tick_ps)
 
     def cycles(
-        self, scenario: Scenario, pairs: Pairs | None, replaced: list[frozenset[int]], alone: bool = False
+        self, scenario: Scenario, pairs: Pairs | None, turns: list[Turn], alone: bool = False
     ) -> Iterator[Cycle]:
         """Yield, for each plane with a cycle of links or lanes, the number of the table with which it
         appears, 0 for the first, their names, and its own.
 
-        Args:
-            scenario: that of the tables after faults.
-            pairs: terminals between which packets are sent; None: between any.
-            replaced: the links that are dead when a table replaces the one before.
-            alone: whether the first table is left out.
+        ``pairs``: terminals between which packets are sent; None: between any. ``alone``: whether the first
+        table is left out.
         """
-        if (pairs is None and not replaced) or self.distributions or self.via or self.with_room:
+        if (pairs is None and not turns) or self.distributions or self.via or self.with_room:
             found = [("", self.lane_cycle or [])] if self.distributions else self.lane_cycles()
             yield from ((0, self._named(cycle), name) for name, cycle in found if cycle)
             return
-        from .faults import tables_after
-
-        sets = [*([] if alone else [frozenset[int]()]), *replaced]
-        tables = [tables_after(scenario, self, dead) for dead in sets]
-        for at, (plane, (graph, usual)) in enumerate(zip(self.graph.planes, self.planes, strict=True)):
+        first = [] if alone else [Turn(frozenset())]
+        for at, plane in enumerate(self.graph.planes):
             here = None if pairs is None else ports_of(self.graph, plane.port, pairs)
-            dead = [np.array([link - plane.first_link for link in one], np.int64) for one in sets]
-            dead = [one[(one >= 0) & (one < graph.links)] for one in dead]
-            for own in self._waiting_apart():
-                phases, some = [table[at] for table in tables], here
-                if usual.levels is None or self.technology.holds_wire:
-                    phases = [self._as_waited_for(graph, table, own)[0] for table in phases]
-                elif here is None:
-                    some = routing.pairs_at(graph, usual, own[0])
-                else:
-                    some = usual.levels.at(own[0], here)
-                found = routing.phases_cycle(graph, phases, dead, len(own), some)
+            for own in self.waiting_apart():
+                tables, dead, sent = phases_of(scenario, self, at, own, [*first, *turns], here)
+                found = routing.phases_cycle(plane.graph, tables, dead, len(own), sent)
                 if found is not None:
                     place, cycle = found
                     yield place, self._named(self._lanes_of(cycle, own, plane.first_link)), plane.name
                     break
 
-    def _waiting_apart(self) -> list[list[int]]:
+    def waiting_apart(self, at_first: bool = False) -> list[list[int]]:
         """Return lanes of a link whose packets never wait for those of others: a packet of one class never
         waits for a lane of another class, but one that keeps its wire while it waits blocks all lanes.
+        ``at_first``: without the lanes of packets by other tables alone.
         """
-        return [[0]] if self.technology.holds_wire else self.classes.lanes
+        if self.technology.holds_wire:
+            return [[0]]
+        lanes = self.classes.lanes
+        return lanes[: len(lanes) // 2] if at_first and self.classes.twice else lanes
 
     def _in_rings(self) -> list[tuple[Graph, RouteTable]]:
         """Return each plane with the rings of its table."""
@@ -248,7 +239,7 @@ class LinkRoutes:
         """Whether packets come into rings only where a place stays free."""
         return self.lane_choice == "bubble"
 
-    def _as_waited_for(self, graph: Graph, table: RouteTable, own: list[int]) -> tuple[RouteTable, int]:
+    def as_waited_for(self, graph: Graph, table: RouteTable, own: list[int]) -> tuple[RouteTable, int]:
         """Return a table by these lanes of each link, or by whole links where packets that wait hold them,
         and for how many of the lanes it is: where packets can always escape, for the escape lanes.
         """
@@ -284,15 +275,23 @@ class LinkRoutes:
     def waited_for(self) -> list[tuple[Graph, RouteTable, int]]:
         """Return, per plane and class, the table of lanes that packets wait for, and its number of lanes."""
         return [
-            (graph, *self._as_waited_for(graph, table, own))
+            (graph, *self.as_waited_for(graph, table, own))
             for graph, table in self.planes
-            for own in self._waiting_apart()
+            for own in self.waiting_apart(at_first=True)
         ]
 
-    def by_lanes(self, planes: Sequence[tuple[Graph, RouteTable]]) -> RouteTable:
-        """Return one table of those of all planes, by lanes and classes of packets."""
-        halves = self.classes.halves or (None,)
-        ways = [self._on_lanes(planes, own, half) for own in self.classes.lanes for half in halves]
+    def by_lanes(self, tables: Sequence[RouteTable], upper: Sequence[RouteTable] = ()) -> RouteTable:
+        """Return one table of those of all planes, by lanes and classes of packets; ``upper``: those of the
+        upper half of the sets of lanes, if these are others.
+        """
+        halves, graphs = self.classes.halves or (None,), [plane.graph for plane in self.graph.planes]
+        lower = len(self.classes.lanes) // (2 if upper else 1)
+        made = [[*zip(graphs, own, strict=True)] for own in (tables, upper or tables)]
+        ways = [
+            self._on_lanes(made[at >= lower], own, half)
+            for at, own in enumerate(self.classes.lanes)
+            for half in halves
+        ]
         return merged(routing.by_class(ways), self.graph)
 
     def _on_lanes(
@@ -301,7 +300,8 @@ class LinkRoutes:
         """Return the groups for the packets of a traffic class, which may use some lanes of each link."""
         lanes = self.technology.lanes
         if len(own) < lanes and any(table.group_lanes is not None for _, table in planes):
-            what = "traffic_class" if self.classes.by_pair is None else "service_levels"
+            what = "after_fault.own_lanes" if self.classes.twice else "service_levels"
+            what = "traffic_class" if self.classes.by_pair is None else what
             raise RoutingError(f"the table names lanes itself: leave {what} out", what)
         try:
             for plane, table in planes:

@@ -22,7 +22,7 @@ from ..technology.rings import PORT_PLACES, Ordered
 from ..topology import Graph
 from .addresses import NO_ADDRESSES
 from .columns import Arrays, Tenths, Times, check_rates, fill, per_link, terminal_links, u32
-from .deadlock import Cycle, Pairs, ports_of
+from .deadlock import Cycle, Pairs, Turn, ports_of
 from .times import MOST_DELAY_TICKS, MOST_LINK_TICKS, Durations
 from .traffic_classes import TrafficClasses, class_columns, classes_of
 
@@ -258,12 +258,12 @@ class RingRoutes:
         """Return the names of the links of :attr:`cycle`."""
         return [self.graph.link_names[link] for link in self.cycle or []]
 
-    def dead_in_turn(self, scenario: Scenario, columns: Arrays, tick_ps: Ps) -> list[frozenset[int]]:
+    def dead_in_turn(self, scenario: Scenario, columns: Arrays, tick_ps: Ps) -> list[Turn]:
         """Return nothing: rings have one table."""
         return []
 
     def cycles(
-        self, scenario: Scenario, pairs: Pairs | None, replaced: list[frozenset[int]], alone: bool = False
+        self, scenario: Scenario, pairs: Pairs | None, turns: list[Turn], alone: bool = False
     ) -> Iterator[Cycle]:
         """Yield a cycle, if there is one, by the names of its links: rings have one table."""
         if found := self.cycle if pairs is None else self._cycle(pairs):

@@ -50,6 +50,10 @@ class TrafficClasses:
     """Per class of a pair: its way. ``lanes_of`` is of the same classes."""
     short: tuple[int, ...] = ()
     """Classes for which no lane is left: no packet may be of them."""
+    changes: bool = False
+    """Whether packets may be of other classes once tables are replaced; then each pair has a number."""
+    twice: bool = False
+    """Whether tables in turn have the lower and the upper half of the sets of lanes."""
 
     @property
     def named(self) -> int:
@@ -92,6 +96,19 @@ def no_classes(graph: Graph, lanes: int = 1) -> TrafficClasses:
     return TrafficClasses(none, none, [list(range(lanes))], [0], None)
 
 
+def in_halves(classes: TrafficClasses, technology: Technology) -> TrafficClasses:
+    """Return two classes of half of the lanes, of which packets have the first. Raises RoutingError."""
+    half = technology.lanes // 2
+    if not half or technology.holds_wire:
+        message = "packets by new tables have lanes of their own, and there is one: set technology.lanes = 2"
+        if half:
+            message = "lanes of their own do not help packets that wait for one that keeps the wire: "
+            message += 'write technology.lane_sharing = "flit", or leave them out'
+        raise routing.RoutingError(message, "after_fault.own_lanes")
+    sets = [list(range(half)), list(range(half, 2 * half))]
+    return replace(classes, lanes=sets, lanes_of=[0, 1], changes=True, twice=True)
+
+
 def by_pair(
     scenario: Scenario, graph: Graph, classes: TrafficClasses, tables: Sequence[RouteTable], lanes: int
 ) -> TrafficClasses:
@@ -103,8 +120,15 @@ def by_pair(
     ways = max((one.by_source.count for one in tables if one.by_source), default=1)
     if levels:
         _check_alone(scenario, tables, "service levels", "service_levels", by_way=False)
-        _check_lanes(levels, lanes)
-        classes = replace(no_classes(graph), lanes=[[lane] for lane in range(levels)])
+        most = lanes // 2 if classes.twice else lanes
+        _check_lanes(levels, most, classes.twice)
+        changes = classes.twice or _new_levels(scenario)
+        sets = 2 * most if classes.twice else most if changes else levels
+        own = [[lane] for lane in range(sets)]
+        classes = replace(no_classes(graph), lanes=own, changes=changes, twice=classes.twice)
+    elif classes.twice:
+        none = np.zeros(graph.ports, np.uint32)
+        return replace(classes, by_pair=ByPair(none, none, np.zeros((1, 1), np.uint8)), ways=(0, 0))
     if ways > 1:
         own = any(one.by_source and one.kind == "table" for one in tables)
         what = ("rows of a level", "service_levels") if own else ("paths that meet and part again", "path")
@@ -128,7 +152,7 @@ def by_pair(
 
 def _both(graph: Graph, plane: Plane, table: RouteTable, classes: TrafficClasses, ways: int) -> ByPair | None:
     """Return the level of each pair of a plane, or its set of lanes, times ``ways``, and its way."""
-    if ways == 1 or (table.levels is None and len(classes.lanes) == 1):
+    if not classes.changes and (ways == 1 or (table.levels is None and len(classes.lanes) == 1)):
         return table.levels or table.by_source
     every = np.arange(table.terminals)
     pairs = every[:, None], every
@@ -145,11 +169,37 @@ def _both(graph: Graph, plane: Plane, table: RouteTable, classes: TrafficClasses
     return ByPair(u32(every), u32(every), of)
 
 
-def _check_lanes(levels: int, lanes: int) -> None:
+def _new_levels(scenario: Scenario) -> bool:
+    """Return whether packets may have other service levels after a fault."""
+    after = getattr(scenario.routing, "after_fault", None)
+    kinds = ("auto", "lash") if scenario.routing.kind == "lash" else ("lash",)
+    return after is not None and (after.kind in kinds or after.service_levels is not None)
+
+
+def between_after(
+    graph: Graph, classes: TrafficClasses, tables: Sequence[RouteTable], lanes: int, upper: bool
+) -> NDArray[np.uint8]:
+    """Return the class of each pair, as in ``classes.by_pair``, of packets that start by other tables of the
+    planes; ``upper``: by which they have the upper half of the sets of lanes. Raises RoutingError.
+    """
+    pair, first = classes.by_pair, len(classes.lanes) // 2 if upper else 0
+    assert pair is not None
+    levels = max((1 + int(one.levels.of.max(initial=0)) for one in tables if one.levels), default=0)
+    if levels:
+        _check_lanes(levels, lanes // 2 if classes.twice else lanes, classes.twice)
+        planes = zip(graph.planes, tables, strict=True)
+        pair = routing.pairs_together(graph, [_both(graph, plane, one, classes, 1) for plane, one in planes])
+        assert pair is not None
+    return (pair.of + np.uint8(first)).astype(np.uint8).ravel()
+
+
+def _check_lanes(levels: int, lanes: int, twice: bool = False) -> None:
     if levels > lanes:
         has = "one lane" if lanes == 1 else f"{lanes} lanes"
+        has = f"{has} for each of two tables" if twice else has
         message = f"level {levels - 1} needs a lane of this number, and links have {has}"
-        raise routing.RoutingError(f"{message}: set technology.lanes = {levels}", "service_levels")
+        needed = 2 * levels if twice else levels
+        raise routing.RoutingError(f"{message}: set technology.lanes = {needed}", "service_levels")
 
 
 def _check_alone(

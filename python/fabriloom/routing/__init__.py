@@ -18,6 +18,7 @@ from .check import (
     dependency_cycle,
     mean_hops,
     mean_way,
+    one_of_each,
     path,
     phases_cycle,
     proved,
@@ -26,7 +27,7 @@ from .check import (
 )
 from .lanes import DATELINES, ESCAPES, divide, escape_part, halves, in_rings
 from .layers import hops_needed, layers_needed
-from .levels import of_level, pairs_at
+from .levels import lash_again, of_level, pairs_at
 from .planes import pairs_together, ports_together, together
 from .sharing import most_units, shares
 from .table import NONE, OWN, RouteTable, RoutingError, by_class, on_lanes
@@ -61,12 +62,14 @@ __all__ = [
     "intermediates",
     "interval_labels",
     "lanes_needed",
+    "lash_again",
     "layers_needed",
     "mean_hops",
     "mean_way",
     "most_units",
     "of_level",
     "on_lanes",
+    "one_of_each",
     "pairs_at",
     "pairs_together",
     "path",

@@ -66,23 +66,55 @@ def dependency_cycle(
     return _core(graph, table).dependency_cycle(columns(table), lanes, tried)
 
 
+Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Sources and targets of packets, as terminals."""
+
+
 def phases_cycle(
     graph: Graph,
     tables: Sequence[RouteTable],
     dead: Sequence[NDArray[np.int64]],
     lanes: int = 1,
-    pairs: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+    pairs: Pairs | list[Pairs | None] | None = None,
 ) -> tuple[int, list[int]] | None:
     """Return the number of a table, and a cycle that appears with it, or None.
 
     A packet may hold links by older ``tables`` of the sequence while it waits for those of a newer one, but
-    nothing on a link that is ``dead`` with the newest. ``pairs``: source and target terminals of packets;
-    without them any sends to any. See :func:`dependency_cycle`.
+    nothing on a link that is ``dead`` with the newest. ``pairs``: source and target terminals of packets, or
+    for each table of those that start by it; without them any sends to any. See :func:`dependency_cycle`.
     """
-    ends = None if pairs is None else (numbers(pairs[0]), numbers(tables[0].aims(*pairs)))
-    gone = [np.add.outer(one * lanes, np.arange(lanes)) for one in dead]
-    views = [columns(table) for table in tables]
-    return Core(graph).phases_cycle(views, [numbers(one) for one in gone], lanes, ends)
+    return Core(graph).phases_cycle(_phases(tables, dead, lanes, pairs), lanes)
+
+
+def one_of_each(graph: Graph, tables: Sequence[RouteTable]) -> Pairs:
+    """Return pairs of terminals whose packets take all that any take by some tables with the same classes.
+
+    One source stands for those at its switch, and one target for those that the tables lead to alike.
+    """
+    every, entered = np.arange(graph.terminals), graph.terminal_entry_switches
+    ways = np.concatenate([table.full().rows for table in tables])[:, tables[0].terminal_class]
+    for number in range(len(tables)):
+        ways[number * graph.switches + graph.terminal_exit_switches, every] = 0
+    ways = np.concatenate([graph.terminal_exit_switches[None], ways]).T
+    targets = np.unique(ways, axis=0, return_index=True)[1]
+    sources = np.unique(entered, return_index=True)[1]
+    return np.repeat(sources, len(targets)), np.tile(targets, len(sources))
+
+
+def _phases(
+    tables: Sequence[RouteTable],
+    dead: Sequence[NDArray[np.int64]],
+    lanes: int,
+    pairs: Pairs | list[Pairs | None] | None,
+) -> list[Any]:
+    """Return tables that replace each other as the core takes them."""
+    each = pairs if isinstance(pairs, list) else [pairs] * len(tables)
+    found = []
+    for table, gone, own in zip(tables, dead, each, strict=True):
+        ends = None if own is None else (numbers(own[0]), numbers(table.aims(*own)))
+        links = numbers(np.add.outer(gone * lanes, np.arange(lanes)))
+        found.append((columns(table), links, ends))
+    return found
 
 
 def channel_order(graph: Graph, table: RouteTable, lanes: int = 1) -> NDArray[np.uint32] | None:
@@ -266,23 +298,60 @@ def certificate(graph: Graph, table: RouteTable, lanes: int = 1) -> dict[str, An
     order = channel_order(graph, table, lanes)
     if order is None:
         return None
+    return {
+        **({} if table.ring_of is None else {"rings": _rings(graph, table.ring_of, order, lanes)}),
+        **_ends(graph),
+        "routes": _routes(graph, table, _taken(graph, table, lanes), lanes),
+        "order": np.stack(np.divmod(order.astype(np.int64), lanes), axis=1).tolist(),
+    }
+
+
+def certificate_in_turn(
+    graph: Graph,
+    tables: Sequence[RouteTable],
+    dead: Sequence[NDArray[np.int64]],
+    lanes: int = 1,
+    pairs: Pairs | list[Pairs | None] | None = None,
+) -> dict[str, Any] | None:
+    """Return the same for the last of tables that replace each other, as :func:`phases_cycle` takes them.
+
+    ``before`` has the routes of the earlier tables, of which packets may be under way, and ``dead`` the links
+    that hold none. Routes are those that packets of the earlier tables come to, too.
+    """
+    found = Core(graph).phases_order(_phases(tables, dead, lanes, pairs), lanes)
+    if found is None:
+        return None
+    order, taken = found
+    come = [np.array(one, bool).reshape(graph.switches, -1) for one in taken]
+    *before, routes = (_routes(graph, *own, lanes) for own in zip(tables, come, strict=True))
+    return {
+        **_ends(graph),
+        "before": before,
+        "dead": dead[-1].tolist(),
+        "routes": routes,
+        "order": np.stack(np.divmod(np.array(order, np.int64), lanes), axis=1).tolist(),
+    }
+
+
+def _ends(graph: Graph) -> dict[str, Any]:
+    """Return the vertices and links of a certificate."""
+    links = np.stack([graph.link_source, graph.link_target], axis=1).tolist()
+    return {"vertices": [*graph.switch_names, *graph.terminal_names], "links": links}
+
+
+def _routes(graph: Graph, table: RouteTable, come: NDArray[np.bool_], lanes: int) -> list[Any]:
+    """Return the channels by switch and destination, where packets come."""
     link, lane = np.divmod(table.group_links.astype(np.int64), lanes)
     channels = np.stack([link, lane], axis=1).tolist()
     start = table.group_start.tolist()
     goals = [*(graph.switches + np.arange(len(table.terminal_class))).tolist(), *table.via_switch.tolist()]
-    routes = []
-    taken = np.where(_taken(graph, table, lanes), table.route, NONE)
+    found = []
+    taken = np.where(come, table.route, NONE)
     for switch, row in enumerate(taken[:, np.concatenate([table.terminal_class, table.via_class])]):
         for place in np.flatnonzero(row != NONE).tolist():
             group = int(row[place]) >> 1
-            routes.append([switch, goals[place], channels[start[group] : start[group + 1]]])
-    return {
-        **({} if table.ring_of is None else {"rings": _rings(graph, table.ring_of, order, lanes)}),
-        "vertices": [*graph.switch_names, *graph.terminal_names],
-        "links": np.stack([graph.link_source, graph.link_target], axis=1).tolist(),
-        "routes": routes,
-        "order": np.stack(np.divmod(order.astype(np.int64), lanes), axis=1).tolist(),
-    }
+            found.append([switch, goals[place], channels[start[group] : start[group + 1]]])
+    return found
 
 
 def _rings(

@@ -23,6 +23,7 @@ from .table import NONE, ByPair, RouteTable, RoutingError, check_size
 from .up_down import shortest_path
 
 HEADINGS = ["source", "target", "level"]
+_NO_LEVELS = np.zeros(0, np.uint8)
 
 
 def read_levels(graph: Graph, path: str | Path, elsewhere: Collection[str] = ()) -> ByPair:
@@ -74,10 +75,41 @@ def lash(graph: Graph, spread: str, via: Sequence[int], lanes: int = 1) -> Route
         raise RoutingError("a packet has one service level: leave universal routing out", "universal")
     for next_hops, most in (("all", lanes), ("first", MOST_LEVELS)):
         table = shortest_path(graph, spread, via, next_hops=next_hops)
-        found = Core(graph).levels(columns(table), most)
+        found = Core(graph).levels(columns(table), most, _NO_LEVELS)
         if found is not None:
             return _with_levels(graph, table, np.asarray(found), lanes)
     raise RoutingError(f"minimal paths take more than {MOST_LEVELS} service levels", "kind")
+
+
+def lash_again(
+    graph: Graph, tables: Sequence[RouteTable], lanes: int, usual: ByPair, parameter: str
+) -> RouteTable:
+    """Return the first of some tables for which there are levels without a cycle, with these.
+
+    A pair keeps its ``usual`` level as far as all pairs then have one; else it gets the lowest. Raises
+    ``RoutingError`` with the number of levels that the last table takes.
+    """
+    first = np.full(graph.switches, NONE)
+    entered = graph.terminal_entry_switches
+    first[entered[::-1]] = np.arange(graph.terminals)[::-1]
+    sends = first != NONE
+    wanted = np.zeros((graph.switches, graph.terminals), np.uint8)
+    wanted[sends] = usual.between(first[sends, None], np.arange(graph.terminals))
+    for table in tables:
+        for own in (wanted.ravel(), _NO_LEVELS):
+            found = Core(graph).levels(columns(table), lanes, own)
+            if found is not None and len(own):
+                level = np.asarray(found).reshape(graph.switches, -1)
+                every = np.arange(graph.terminals, dtype=np.uint32)
+                return replace(table, levels=ByPair(entered.astype(np.uint32), every, level), kind="lash")
+            if found is not None:
+                return _with_levels(graph, table, np.asarray(found), lanes)
+    least = Core(graph).levels(columns(tables[-1]), MOST_LEVELS, _NO_LEVELS)
+    needed = f"more than {MOST_LEVELS}" if least is None else str(int(np.max(least)) + 1)
+    message = (
+        f"minimal paths around what is down take {needed} service levels, and there are {lanes} for them"
+    )
+    raise RoutingError(f"{message}: set technology.lanes, or write another kind", parameter)
 
 
 def _with_levels(graph: Graph, table: RouteTable, found: NDArray[np.uint8], lanes: int) -> RouteTable:

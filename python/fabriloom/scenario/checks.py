@@ -16,6 +16,8 @@ from fabriloom.scenario.sections.routing import (
     AnyRouting,
     DimensionOrder,
     Interval,
+    Lash,
+    Paths,
     TrafficClass,
     Ugal,
     Valiant,
@@ -274,6 +276,7 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
     if escapes and after.kind not in ("auto", "up-star-down-star"):
         message = f'after a fault packets escape by up*/down*, not by "{after.kind}"'
         raise scenario.error(message, (*path, "kind"), 'write kind = "auto"')
+    _new_levels(scenario, routing, after)
     in_the_way = {
         "universal": routing.universal or isinstance(routing, Valiant | Ugal),
         "interval_labelling": routing.interval_labelling or isinstance(routing, Interval),
@@ -285,6 +288,29 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
         message = f"tables are not replaced after a fault with {what}"
         place = (*path[:1], name) if name in scenario.raw["routing"] else path
         raise scenario.error(message, place, hint, key=True)
+
+
+def _new_levels(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> None:
+    """Check that packets have levels before they have new ones, and that nothing else divides the lanes."""
+    path: Path = ("routing", "after_fault")
+    if after.kind == "lash" and after.service_levels is not None:
+        message = "lash makes service levels itself"
+        raise scenario.error(
+            message, (*path, "service_levels"), "remove them, or write another kind", key=True
+        )
+    is_new = after.kind == "lash" or after.service_levels is not None
+    if is_new and not (isinstance(routing, Lash) or routing.service_levels is not None):
+        message = "new service levels are for packets that have some from the start"
+        hint = 'write routing.kind = "lash", or routing.service_levels'
+        raise scenario.error(message, (*path, "kind" if after.kind == "lash" else "service_levels"), hint)
+    others = {
+        f'lane_choice = "{routing.lane_choice}"': routing.lane_choice in ("escape", "kept-dateline"),
+        "traffic classes": bool(routing.traffic_class),
+        "paths of senders": isinstance(routing, Paths),
+    }
+    for what in (what for what, there in others.items() if there and after.own_lanes):
+        message = f"lanes of their own after a fault do not go with {what}"
+        raise scenario.error(message, (*path, "own_lanes"), "leave one of them out", key=True)
 
 
 def _faults(scenario: Scenario) -> None:

@@ -221,11 +221,13 @@ def _whole_floats(value: Any) -> Any:
 def files(scenario: Scenario) -> dict[Path, Any]:
     """Return the tables of a scenario that name files, by the settings that do so."""
     planes = enumerate(getattr(scenario.topology, "planes", ()))
+    after = getattr(scenario.routing, "after_fault", None)
     places: list[tuple[Path, Any]] = [
         (("topology",), scenario.topology),
         *((("topology", "planes", place, "network"), plane.network) for place, plane in planes),
         (("routing",), scenario.routing),
-        (("routing", "after_fault"), getattr(scenario.routing, "after_fault", None)),
+        (("routing", "after_fault"), after),
+        (("routing", "after_fault", "service_levels"), getattr(after, "service_levels", None)),
         (("routing", "service_levels"), getattr(scenario.routing, "service_levels", None)),
         (("traffic", "pattern"), scenario.traffic.pattern),
         (("program",), scenario.program),

@@ -18,7 +18,7 @@ from .port_loads import Ints
 
 KINDS = ("all", "cables", "switches")
 """The kinds of failures."""
-RULES = AROUND
+RULES = (*AROUND, "lash")
 """The rules of new tables after a failure."""
 MOST_WAYS = 1 << 34
 """Limit of table entries, or ways between ports, times failures: some minutes."""
@@ -74,6 +74,7 @@ def look(
         "reroute": reroute,
         "deadlock_free": compiled.cycle is None and not ways.deadlocks,
         "deadlock_count": ways.deadlocks if compiled.cycle is None or reroute else len(found),
+        "between_count": ways.between,
         "without": FAILURE.row_of(nothing),
         "count": len(found),
         "cut_off_count": sum(left.cut_off > 0 for left in found),
@@ -146,6 +147,9 @@ def verdict(found: dict[str, Any]) -> str:
     if loops := found["deadlock_count"]:
         whole = "all can deadlock, as the whole network can"
         free = f"{loops:,} can deadlock with their new tables" if found["reroute"] else whole
+    if between := found["between_count"]:
+        free = free if loops else "none can deadlock by new tables alone"
+        free += f", {between:,} beside packets by the old"
     worst = found["failures"][0]
     share = in_percent(worst["delivered_share"])
     return f"{text}; {free}; the worst is {worst['kind']} {worst['name']}: {share} of the traffic arrives"

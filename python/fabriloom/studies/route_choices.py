@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import product
 from typing import Any
 
 from .. import routing
 from ..compile import Compiled, LinkRoutes, compile
-from ..compile.deadlock import in_planes
+from ..compile.deadlock import NOBODY, Turn, in_planes, phases_of
 from ..results.figures import figures
-from ..routing.check import certificate
+from ..routing.check import certificate, certificate_in_turn
 from ..scenario import Scenario
 from ..scenario.errors import ScenarioError
 from ..topology import Graph
@@ -29,7 +30,8 @@ def look(scenario: Scenario) -> dict[str, Any]:
     ``accepted_mbytes_per_s_bound`` and ``mean_links`` (both with the traffic of the scenario), ``settings``.
     ``lanes_enough``: lanes with which ``minimal-layers`` leaves out no minimal path, and with which every
     pair keeps one; ``lanes_needed``: lower and upper bound of the least that any choice of lanes takes, for
-    both. Raises ScenarioError.
+    both. ``after_fault``: the verdict with all tables that replace others, None without; ``free``: of both.
+    Raises ScenarioError.
     """
     compiled = compile(scenario)
     if compiled.graph.network_kind.by_port_tables:
@@ -46,6 +48,7 @@ def look(scenario: Scenario) -> dict[str, Any]:
     tried = [_tried(scenario, settings) for settings in _others(scenario, compiled, enough)]
     others = {_what(one): one for one in tried if one is not None}
     others.pop(_what(present), None)
+    replaced = compiled.routes.dead_in_turn(scenario, compiled.arrays, compiled.times.tick_ps)
     bounds = [[routing.lanes_needed(graph, thin) for graph in graphs] for thin in (False, True)]
     needed = [[max(one) for one in zip(*each, strict=True)] for each in bounds]
     return {
@@ -53,6 +56,8 @@ def look(scenario: Scenario) -> dict[str, Any]:
         "others": list(others.values()),
         "lanes_enough": enough,
         "lanes_needed": needed,
+        "after_fault": compiled.deadlock.text() if replaced else None,
+        "free": present["free"] and (compiled.deadlock.free or not replaced),
     }
 
 
@@ -75,6 +80,25 @@ def proofs(compiled: Compiled) -> list[dict[str, Any]] | None:
     if routes.cycle is not None:
         return None
     found = [certificate(graph, table, lanes) for graph, table, lanes in routes.waited_for()]
+    return None if None in found else [one for one in found if one is not None]
+
+
+def proofs_in_turn(compiled: Compiled) -> list[dict[str, Any]] | None:
+    """Return the same for each time that tables replace others after a fault; None if one can deadlock."""
+    routes, scenario = compiled.routes, compiled.scenario
+    assert isinstance(routes, LinkRoutes)
+    turns = routes.dead_in_turn(scenario, compiled.arrays, compiled.times.tick_ps)
+    found = list[dict[str, Any] | None]()
+    for (at, plane), own in product(
+        enumerate(compiled.graph.planes), routes.waiting_apart() if turns else ()
+    ):
+        all_turns = [Turn(frozenset()), *turns]
+        each = [*zip(*phases_of(scenario, routes, at, own, all_turns, None), strict=True)]
+        # By tables of which no packets start nothing changes.
+        some = [each[0], *(one for one in each[1:] if one[2] is not NOBODY)]
+        for last in range(2, len(some) + 1):
+            tables, dead, pairs = map(list, zip(*some[:last], strict=True))
+            found.append(certificate_in_turn(plane.graph, tables, dead, len(own), pairs))
     return None if None in found else [one for one in found if one is not None]
 
 

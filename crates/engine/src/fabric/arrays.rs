@@ -333,6 +333,9 @@ with_programs! {
         table_number: u32,
         /// Tables that replace `route`, one after the other, each with as many rows.
         table_route: u32,
+        /// Classes of packets by sender and target, as `class_between`, of each table in `table_route` (or empty: those of
+        /// `class_between` stay): a packet that is put on its link while the table is in use keeps them on its whole way.
+        table_between: u8,
         /// Per link (or empty: there are no codes): ticks that a time-code or an interrupt occupies the wire; 0, only with
         /// frames: none go there.
         link_code_ticks: u32,

@@ -99,6 +99,24 @@ impl Fabric {
         self.class_headers[given.unwrap_or_else(|| class_of(from, to, self.traffic_classes()))]
     }
 
+    /// Returns the same of packets that are put on their links in a tick: of the table that is in use then.
+    #[inline]
+    pub fn own_classes_since(&self, from: u32, to: u32, dispatch: Time) -> u32 {
+        if self.table_between.is_empty() {
+            return self.own_classes(from, to);
+        }
+        let replaced = self.table_ticks.partition_point(|&ticks| ticks as Time <= dispatch);
+        let table = replaced.checked_sub(1).map_or(0, |row| self.table_number[row] as usize);
+        let place = (self.port_class_from[from as usize] + self.port_class_to[to as usize]) as usize;
+        let rows = self.class_between.len();
+        let class = if table == 0 {
+            self.class_between[place]
+        } else {
+            self.table_between[(table - 1) * rows + place]
+        };
+        self.class_headers[class as usize]
+    }
+
     /// Whether there are packets for several ports at once.
     pub fn has_distributions(&self) -> bool {
         !self.distribution_start.is_empty()

@@ -181,7 +181,7 @@ impl Network {
     /// Returns characters and class of the front header of a packet.
     pub(super) fn front_header(&self, packet: u32) -> (u32, u32) {
         let packet = &self.packets[packet];
-        let own = self.fabric.own_classes(packet.source, packet.target);
+        let own = self.fabric.own_classes_since(packet.source, packet.target, packet.dispatch);
         let class = self.fabric.terminal_class[packet.target as usize] + own;
         match packet.header {
             _ if packet.address > 0 => (1, class),

@@ -3,15 +3,16 @@
 //!
 //! Engine and twin deliver and lose the same packets at the same ticks if links fail.
 
-use crate::scenarios::agree::{Agreed, Seen, counted};
+use crate::scenarios::agree::{self, Agreed, Seen, counted};
 use crate::scenarios::build::{
     C104, DS_LINK, add_cable, add_group, crossbar, empty, failing, line, send_list, set_route,
 };
 use crate::scenarios::faults::{with_faults, with_tables, with_timeouts};
-use crate::scenarios::lanes::{with_arbiters, with_lanes};
+use crate::scenarios::lanes::{with_arbiters, with_classes, with_lanes};
 use crate::scenarios::networks::random_network;
+use crate::scenarios::ports::draw_pairs;
 use crate::scenarios::programs::{random_programs, with_announcements, with_resends};
-use crate::scenarios::random::{random_fabric, time_for};
+use crate::scenarios::random::{draw_for, random_fabric, time_for};
 use crate::scenarios::seeds::seeds;
 use fabriloom_engine::fabric::{Fabric, NEVER, NONE, fault_kind};
 use fabriloom_twin::TwinRun;
@@ -160,6 +161,25 @@ fn replaced_tables_with_queues_per_output_agree() {
         }
     }
     assert!(agreed.delivered > 10 * agreed.runs && agreed.discarded > agreed.runs, "{agreed:?}");
+}
+
+/// A packet keeps the class with which it started; those after it have that of the new table.
+#[test]
+fn replaced_tables_with_classes_of_their_own_agree() {
+    let (mut agreed, mut others) = (Agreed::default(), 0);
+    for seed in seeds("replaced tables with classes of their own", 0..120) {
+        let fabric = with_lanes(&random_fabric(seed), seed);
+        let Some(mut fabric) = with_classes(&fabric, seed) else { continue };
+        draw_pairs(&mut fabric, &mut draw_for(seed));
+        let until = time_for(&fabric, 15);
+        let fabric = if seed % 3 == 0 { fabric } else { with_faults(&fabric, seed, until) };
+        let fabric = with_tables(&fabric, seed, until);
+        agreed.compare(seed, &fabric, until);
+        let kept = Fabric { table_between: vec![], ..fabric.clone() };
+        let runs = [&fabric, &kept].map(|fabric| agree::links(seed, fabric, until).deliveries);
+        others += usize::from(runs[0] != runs[1]);
+    }
+    assert!(agreed.delivered > 10 * agreed.runs && others > 20, "{agreed:?}, {others}");
 }
 
 #[test]

@@ -146,6 +146,8 @@ fn small_networks_with_faults() {
     for seed in seeds("small networks with faults", 0..80).chain([3157]) {
         let fabric = random_fabric(seed);
         let fabric = if seed % 2 == 0 { with_lanes(&fabric, seed) } else { fabric };
+        let classes = if seed % 8 < 2 { with_classes(&fabric, seed) } else { None };
+        let fabric = classes.unwrap_or(fabric);
         let until = time_for(&fabric, packets(seed));
         let fabric = with_faults(&fabric, seed, until);
         let fabric = if seed % 3 == 1 { with_tables(&fabric, seed, until) } else { fabric };

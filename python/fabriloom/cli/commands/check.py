@@ -41,8 +41,8 @@ def check(
         option(
             "--reroute",
             "KIND",
-            "With --fault: make new tables each time, auto, shortest-path, up*/down* or minimal-layers.",
-            autocompletion=words("auto", "shortest-path", "up*/down*", "minimal-layers"),
+            "With --fault: new tables each time, auto, shortest-path, up*/down*, minimal-layers or lash.",
+            autocompletion=words("auto", "shortest-path", "up*/down*", "minimal-layers", "lash"),
         ),
     ] = None,
     bisection: Annotated[

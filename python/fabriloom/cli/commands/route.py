@@ -36,14 +36,19 @@ def route(
     found = route_choices.look(scenario)
 
     def tell() -> None:
-        say(f"{route_choices.verdict(found)}.\n")
+        say(f"{route_choices.verdict(found)}.")
+        say(
+            f"With the tables after faults a deadlock {found['after_fault']}.\n"
+            if found["after_fault"]
+            else ""
+        )
         show.table(route_choices.HEAD, route_choices.table(found), [False, True, False, True, True, False])
         say(route_choices.lanes_said(found))
 
     call.tell(found, tell)
     if certificate is not None:
         _write(scenario, certificate, quiet=call.json)
-    return exits.OK if found["present"]["free"] else exits.DEADLOCK
+    return exits.OK if found["free"] else exits.DEADLOCK
 
 
 def _write(scenario: Scenario, file: Path, quiet: bool) -> None:
@@ -54,10 +59,14 @@ def _write(scenario: Scenario, file: Path, quiet: bool) -> None:
 
 
 def _certificate(scenario: Scenario) -> dict[str, Any]:
-    parts = route_choices.proofs(compile.compile(scenario))
+    compiled = compile.compile(scenario)
+    parts = route_choices.proofs(compiled)
     if parts is None:
         raise Mistake("--certificate: this routing can deadlock, so there is no proof; see its cycle above")
-    return {"certificate": "every packet takes channels in this order", "parts": parts}
+    more = route_choices.proofs_in_turn(compiled)
+    if more is None:
+        raise Mistake("--certificate: with the tables after faults any traffic could deadlock: no proof")
+    return {"certificate": "every packet takes channels in this order", "parts": [*parts, *more]}
 
 
 def _checked(scenario: Scenario, file: Path) -> int:

@@ -92,6 +92,7 @@ FAILURES = table(
         "reroute": "text | The rule of new tables after each failure; null: they stay.",
         "deadlock_free": "true or false | Whether the network cannot deadlock, nor with new tables; if tables stay, a failure takes dependencies away and adds none.",
         "deadlock_count": "count | Failures after which the network can deadlock.",
+        "between_count": "count | Those after which it can while packets are under way by the tables before, and by no tables alone.",
         "count": "count | Single failures.",
         "cut_off_count": "count | Those after which nothing arrives between some of these pairs.",
         "lossy_count": "count | Those after which some packets do not arrive.",

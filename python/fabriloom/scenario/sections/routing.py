@@ -67,26 +67,35 @@ class TrafficClass(Section):
 TrafficClasses = Annotated[list[TrafficClass], Field(min_length=1, max_length=16)] | None
 
 
-class AfterFault(Section):
-    """Routing tables that replace those of a network after links between switches fail or run again."""
-
-    delay_ps: TimePs = setting("Time from a link failing or running again to the new tables")
-    kind: Literal["auto", "shortest-path", "up-star-down-star", "minimal-layers", "table"] = setting(
-        "auto: shortest paths through the remaining links; if these could deadlock, in layers of "
-        "lanes, or up*/down* if there are too few; with escape lanes up*/down* for these; "
-        "table: the table of path whenever a link is down",
-        "auto",
-    )
-    path: FileName | None = optional('With kind = "table": the file, relative to the scenario')
-    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
-
-
 class ServiceLevels(Section):
     """Lanes of packets by source and target, as a subnet manager gives them to paths: a CSV file with the
     columns source, target (terminals, or switches for all of theirs) and level. Other packets have level 0.
     """
 
     path: FileName = setting("The file, relative to the scenario")
+    sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
+
+
+class AfterFault(Section):
+    """Routing tables that replace those of a network after links between switches fail or run again."""
+
+    delay_ps: TimePs = setting("Time from a link failing or running again to the new tables")
+    kind: Literal["auto", "shortest-path", "up-star-down-star", "minimal-layers", "lash", "table"] = setting(
+        "auto: shortest paths through the remaining links; if these could deadlock, in layers of "
+        "lanes, or up*/down* if there are too few; with escape lanes up*/down* for these; after lash: lash; "
+        "lash: shortest paths with new service levels, for packets that start from then on; "
+        "table: the table of path whenever a link is down",
+        "auto",
+    )
+    service_levels: ServiceLevels | None = optional(
+        "New service levels of packets that start by the new tables; if not given, pairs keep theirs"
+    )
+    own_lanes: bool = setting(
+        "true: packets by the new tables have the upper half of the lanes, those by the next tables the "
+        "lower half again, and so on; packets under way keep tables and lanes (Double Scheme)",
+        False,
+    )
+    path: FileName | None = optional('With kind = "table": the file, relative to the scenario')
     sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 
 
@@ -148,7 +157,8 @@ class AnyRouting(Section):
         '[["router-a", "router-b"], ["router-c"]]'
     )
     after_fault: AfterFault | None = optional(
-        "Routing tables after faults: delay, kind and path, see [faults](faults.md#tables-after-a-fault)"
+        "Routing tables after faults: delay, kind, path, service_levels and own_lanes, "
+        "see [faults](faults.md#tables-after-a-fault)"
     )
     interval_labelling: bool = setting(
         "true: refuse a routing that interval labels, one interval per group, cannot express", False

@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ... import routing
 from ...compile import Compiled, LinkRoutes
 from ...compile.faults import around
 from ...compile.several import parallel, port_pairs
 from ...routing import RouteTable, RoutingError, ways_of
+from ...routing.check import Pairs
 from ...routing.table import MOST_ENTRIES, NONE
 from ...topology import Graph
 from ..left import CUT_OFF, LOSSY, Left, left, share_of
@@ -54,7 +56,7 @@ class LinkWays:
         self.sent = self.demand.sent()
         self.payload = compiled.demand().by_payload(float(self.sent.sum()))
         """What is to arrive, of the same sum."""
-        self.deadlocks = 0
+        self.deadlocks = self.between = 0
         """After how many failures new tables can deadlock."""
         self.entry = np.asarray(self.graph.link_target, np.int64)[self.graph.terminal_out_links]
         """Per port: the switch that it sends to."""
@@ -248,7 +250,7 @@ class ReroutedWays(LinkWays):
     """The paths of all packets after each failure, by tables of their own."""
 
     def __init__(self, compiled: Compiled, routes: LinkRoutes, kind: str) -> None:
-        """``kind``: one of ``routing.AROUND``. Raises ScenarioError."""
+        """``kind``: the rule of the new tables. Raises ScenarioError."""
         super().__init__(compiled, routes)
         if routes.lane_choice not in (None, "any", "destination"):
             message = f"with lane_choice {routes.lane_choice} no new tables are made"
@@ -259,7 +261,7 @@ class ReroutedWays(LinkWays):
         """Return, per plane, the ways by its new table, and note whether these can deadlock."""
         is_dead = np.zeros(self.graph.links, bool)
         is_dead[dead] = True
-        found, loops = list[Any](), False
+        found, loops, between = list[Any](), False, False
         planes = zip(self.graph.planes, self.routes.planes, self._ways, self._enters, strict=True)
         for plane, (graph, table), usual, enters in planes:
             gone = is_dead[plane.links]
@@ -268,9 +270,31 @@ class ReroutedWays(LinkWays):
                 continue
             new = self._table(graph, gone, table)
             loops |= not self.routes.is_free(graph, new)
+            between |= self._meet(graph, [table, new], np.flatnonzero(gone))
             found.append(ways_of(graph, _with_entries_of(new, table), np.ascontiguousarray(enters.T)))
         self.deadlocks += loops
+        self.between += between and not loops
         return found
+
+    def _meet(self, graph: Graph, tables: list[RouteTable], gone: Ints) -> bool:
+        """Return whether packets under way by the first table and others by the second can close a cycle."""
+        routes, dead, (first, new) = self.routes, [gone[:0], gone], tables
+        if first.by_source is not None:
+            # The new table has one way to each target.
+            rows = np.tile(new.rows, first.full().classes // new.classes)
+            new = replace(new, rows=rows, terminal_class=first.terminal_class, by_source=first.by_source)
+            tables, every = [first, new], np.divmod(np.arange(graph.terminals**2), graph.terminals)
+            return routing.phases_cycle(graph, tables, dead, 1, every) is not None
+        for own in routes.waiting_apart(at_first=True):
+            if tables[0].levels is None or routes.technology.holds_wire:
+                ways = [routes.as_waited_for(graph, one, own)[0] for one in tables]
+                pairs = routing.one_of_each(graph, ways)
+            else:
+                ways, pairs = tables, list[Pairs | None]()
+                pairs += [routing.pairs_at(graph, one, own[0]) for one in tables]
+            if routing.phases_cycle(graph, ways, dead, len(own), pairs) is not None:
+                return True
+        return False
 
     def _table(self, graph: Graph, gone: Bools, usual: RouteTable) -> RouteTable:
         scenario = self.compiled.scenario

@@ -30,7 +30,7 @@ MOST_WAYS = 1 << 18
 class RingWays:
     """The links that each transaction crosses before its data are delivered, for many failures."""
 
-    deadlocks = 0
+    deadlocks = between = 0
     """There are no new tables."""
 
     def __init__(self, compiled: Compiled, routes: RingRoutes) -> None:

@@ -2,7 +2,7 @@
 
 use super::wormhole::any;
 use super::{Checked, MOST_TICKS, Shapes, below, fail, known};
-use crate::fabric::{Fabric, NEVER, fault_kind};
+use crate::fabric::{Fabric, FabricError, NEVER, fault_kind};
 
 /// Refuses faults of links that do not exist, are out of order, or overlap.
 pub fn check(f: &Fabric) -> Checked {
@@ -66,7 +66,16 @@ fn tables(f: &Fabric) -> Checked {
             "a number of rows that is a multiple of that of route",
         );
     }
-    below("table_number", &f.table_number, f.table_route.len() / rows + 1, "a table")
+    let tables = f.table_route.len() / rows;
+    below("table_number", &f.table_number, tables + 1, "a table")?;
+    if f.table_between.is_empty() {
+        return Ok(());
+    }
+    if f.class_between.is_empty() || f.table_between.len() != tables * f.class_between.len() {
+        let (column, rows) = ("table_between", f.table_between.len());
+        return Err(FabricError::Shape { column, rows, expected: tables * f.class_between.len() });
+    }
+    known("table_between", &f.table_between, f.class_headers.len().saturating_sub(1) as u8)
 }
 
 /// Returns the shapes of the columns of faults.

@@ -220,7 +220,8 @@ pub fn with_watchdogs(fabric: &Fabric, seed: u64) -> Fabric {
     f
 }
 
-/// Replaces routing tables some times, by tables that lack some entries or use only one lane of a group.
+/// Replaces routing tables some times, by tables that lack some entries or use only one lane of a group; where packets have
+/// classes by sender and target, mostly also by other ones.
 pub fn with_tables(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let draw = &mut draw_for(seed ^ 0x7_ab1e);
     let mut f = fabric.clone();
@@ -246,6 +247,10 @@ pub fn with_tables(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f.table_ticks.sort_unstable();
     f.table_ticks.dedup();
     f.table_number = f.table_ticks.iter().map(|_| draw.between(0, tables)).collect();
+    if !f.class_between.is_empty() && draw.chance(70) {
+        let (rows, last) = (tables * f.class_between.len() as u32, f.class_headers.len() as u32 - 1);
+        f.table_between = (0..rows).map(|_| draw.between(0, last) as u8).collect();
+    }
     check(&f).expect("the generator makes legal tables");
     f
 }
