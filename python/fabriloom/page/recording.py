@@ -151,7 +151,8 @@ def recording(
     packet, number = _packets(rows)
     shown["losses"] = _losses(losses, rows, packet, first, last, tick_ns)
     shown["codes"] = _codes(codes, first, last, tick_ns)
-    shown["said"] = _said(shown, number) + (" " + results.summary["end"]["message"] if ended else "")
+    shown["part"] = _said(shown, number)
+    shown["said"] = shown["part"] + (" " + results.summary["end"]["message"] if ended else "")
     if ended:
         shown["cycle"] = column(native, "deadlock_links").tolist()
     if not count:

@@ -66,7 +66,7 @@ def widget(scenario: Any, found: Any = None, height: str = "46rem") -> Any:
         raise TypeError(f"a widget is of {of}, not of a {type(found).__name__}")
     html = report(found)
     if sides:
-        html = with_replay(html, replay_html(sides), sides[0].replay["said"])
+        html = with_replay(html, replay_html(sides), sides[0].replay["part"])
     return kind(html=html, height=height)
 
 
