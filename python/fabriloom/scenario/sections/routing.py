@@ -90,10 +90,9 @@ class AfterFault(Section):
     service_levels: ServiceLevels | None = optional(
         "New service levels of packets that start by the new tables; if not given, pairs keep theirs"
     )
-    own_lanes: bool = setting(
+    own_lanes: bool | None = optional(
         "true: packets by the new tables have the upper half of the lanes, those by the next tables the "
-        "lower half again, and so on; packets under way keep tables and lanes (Double Scheme)",
-        False,
+        "lower half again, and so on; packets under way keep tables and lanes (Double Scheme)"
     )
     path: FileName | None = optional('With kind = "table": the file, relative to the scenario')
     sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
