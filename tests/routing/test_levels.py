@@ -209,10 +209,9 @@ def test_packets_keep_their_levels_on_new_tables(seed: int, tmp_path: Path) -> N
     assert own.levels is after.levels is not None
     gone = [np.zeros(0, np.int64), np.array(sorted(dead)) - graph.links * (planes - 1)]
     source, target = np.divmod(np.arange(graph.terminals**2), graph.terminals)
-    cycles = [
-        routing.phases_cycle(graph, [own, after], gone, 1, own.levels.at(level, (source, target)))
-        for level in range(3)
-    ]
+    pairs = [own.levels.at(level, (source, target)) for level in range(3)]
+    tables = [*zip([own, after], gone, strict=True)]
+    cycles = [routing.phases_cycle(graph, [routing.Phase(*one, sent) for one in tables]) for sent in pairs]
     assert compiled.deadlock.free == (cycles == [None] * 3)
     assert routes.is_free(graph, after) or kind == "shortest-path"
 

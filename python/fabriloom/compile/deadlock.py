@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import routing, traffic
-from ..routing import RouteTable
+from ..routing import Phase
 from ..topology import MOST_PORTS, Graph
 from ..topology.graph import Ints
 from ..traffic import Demand
@@ -143,9 +143,8 @@ def deadlock_of(compiled: Compiled) -> Deadlock:
 
 def phases_of(
     scenario: Scenario, routes: LinkRoutes, at: int, own: list[int], turns: Sequence[Turn], sent: Pairs | None
-) -> tuple[list[RouteTable], list[Ints], list[Pairs | None]]:
-    """Return the tables of a plane in turn, for packets that wait for some lanes of each link, with the links
-    that are down and the pairs of terminals that start by each.
+) -> list[Phase]:
+    """Return the tables of a plane in turn, for packets that wait for some lanes of each link.
 
     Args:
         scenario: that of the tables after faults.
@@ -161,25 +160,21 @@ def phases_of(
     classes, wire = routes.classes, routes.technology.holds_wire
     half = len(classes.lanes) // 2 if classes.twice else 0
     upper = bool(half) and classes.lanes.index(own) >= half
-    tables, dead, pairs = list[RouteTable](), list[Ints](), list[Pairs | None]()
+    found = list[Phase]()
     for turn in turns:
         starts = not half or turn.upper == upper
         if starts:
             table = tables_after(scenario, routes, turn.dead)[at]
         level = own[0] - half * upper
         by_level = table.levels is not None and not wire
-        tables.append(table if by_level else routes.as_waited_for(graph, table, own)[0])
+        waited_for = table if by_level else routes.as_waited_for(graph, table, own)[0]
         # Packets with tables of their own also keep those, and may go on over links that run again.
         down = np.array([] if half else [link - plane.first_link for link in turn.dead], np.int64)
-        dead.append(down[(down >= 0) & (down < graph.links)])
-        if not starts:
-            pairs.append(NOBODY)
-        elif table.levels is None or wire:
-            pairs.append(sent)
-        else:
-            here = routing.pairs_at(graph, table, level) if sent is None else table.levels.at(level, sent)
-            pairs.append(here)
-    return tables, dead, pairs
+        pairs = sent if starts else NOBODY
+        if starts and table.levels is not None and not wire:
+            pairs = routing.pairs_at(graph, table, level) if sent is None else table.levels.at(level, sent)
+        found.append(Phase(waited_for, down[(down >= 0) & (down < graph.links)], pairs))
+    return found
 
 
 def in_planes(graph: Graph, cycles: Iterable[Cycle]) -> str:

@@ -196,7 +196,7 @@ def table_columns(scenario: Scenario, routes: LinkRoutes, columns: Arrays, tick_
         message = f"tables would be replaced {len(turns):,} times, more than {MOST_REPLACED:,}"
         hint = "let less fail, or run.duration be shorter"
         raise scenario.error(message, ("routing", "after_fault"), hint)
-    needed = _sets(after, routes, [turn for _, turn in turns])
+    needed = _sets(after, [turn for _, turn in turns])
     numbers = {_Sets(): 0}
     for sets in needed:
         numbers.setdefault(sets, len(numbers))
@@ -229,14 +229,12 @@ class _Sets:
     """Whether packets start by those of the upper half."""
 
 
-def _sets(after: AfterFault, routes: LinkRoutes, turns: Sequence[Turn]) -> list[_Sets]:
+def _sets(after: AfterFault, turns: Sequence[Turn]) -> list[_Sets]:
     """Return, per turn, the tables in use from then on. One of the user is valid for any dead links."""
     found, last = list[_Sets](), _Sets()
     for turn in turns:
         dead = _known_as(after, turn.dead)
-        if not routes.classes.twice:
-            last = _Sets(lower=dead)
-        elif turn.upper:
+        if turn.upper:
             last = replace(last, higher=dead, upper=True)
         else:
             last = replace(last, lower=dead, upper=False)

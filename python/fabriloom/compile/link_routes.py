@@ -138,7 +138,7 @@ class LinkRoutes:
                 way, lanes = self.as_waited_for(graph, table, own)
                 if self.lane_choice == "escape":
                     # Packets that escape by detours may come back, which is a cycle and no error.
-                    at = routing.phases_cycle(graph, [way], [np.zeros(0, np.int64)], lanes)
+                    at = routing.phases_cycle(graph, [routing.Phase(way, np.zeros(0, np.int64))], lanes)
                     found = None if at is None else at[1]
                 else:
                     found = routing.dependency_cycle(graph, way, lanes, tried=True)
@@ -176,8 +176,8 @@ class LinkRoutes:
         for at, plane in enumerate(self.graph.planes):
             here = None if pairs is None else ports_of(self.graph, plane.port, pairs)
             for own in self.waiting_apart():
-                tables, dead, sent = phases_of(scenario, self, at, own, [*first, *turns], here)
-                found = routing.phases_cycle(plane.graph, tables, dead, len(own), sent)
+                phases = phases_of(scenario, self, at, own, [*first, *turns], here)
+                found = routing.phases_cycle(plane.graph, phases, len(own))
                 if found is not None:
                     place, cycle = found
                     yield place, self._named(self._lanes_of(cycle, own, plane.first_link)), plane.name

@@ -123,7 +123,7 @@ def by_pair(
         most = lanes // 2 if classes.twice else lanes
         _check_lanes(levels, most, classes.twice)
         changes = classes.twice or _new_levels(scenario)
-        sets = 2 * most if classes.twice else most if changes else levels
+        sets = most * (1 + classes.twice) if changes else levels
         own = [[lane] for lane in range(sets)]
         classes = replace(no_classes(graph), lanes=own, changes=changes, twice=classes.twice)
     elif classes.twice:

@@ -258,8 +258,8 @@ class _Reader:
             streams[[int(cpu) for cpu in rank.streams]] = range(len(rank.streams))
             rows["stream"] = streams[chunk["cpu"]]
             rank.rows += rows.tobytes()
-            places = range(part.place(first), part.place(first + len(chunk)), chunk.itemsize)
-            rank.lines.extend(places)
+            places = np.arange(part.place(first), part.place(first + len(chunk)), chunk.itemsize)
+            rank.lines.frombytes(places.astype(np.int64).tobytes())
         for pairs in part.needs():
             rank.pairs.frombytes(pairs.tobytes())
 

@@ -13,6 +13,7 @@ from ..process.libraries import names
 from .around import AROUND, around
 from .build import KINDS, build, intermediates
 from .check import (
+    Phase,
     channel_loads,
     channel_order,
     dependency_cycle,
@@ -46,6 +47,7 @@ __all__ = [
     "OWN",
     "PASS",
     "IntervalLabels",
+    "Phase",
     "RouteTable",
     "RoutingError",
     "around",

@@ -6,7 +6,7 @@ The proof that it cannot is data that anyone can check: ``check_certificate.py``
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -70,20 +70,24 @@ Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
 """Sources and targets of packets, as terminals."""
 
 
-def phases_cycle(
-    graph: Graph,
-    tables: Sequence[RouteTable],
-    dead: Sequence[NDArray[np.int64]],
-    lanes: int = 1,
-    pairs: Pairs | list[Pairs | None] | None = None,
-) -> tuple[int, list[int]] | None:
-    """Return the number of a table, and a cycle that appears with it, or None.
+@dataclass(frozen=True)
+class Phase:
+    """A table, from when it replaces the one before."""
 
-    A packet may hold links by older ``tables`` of the sequence while it waits for those of a newer one, but
-    nothing on a link that is ``dead`` with the newest. ``pairs``: source and target terminals of packets, or
-    for each table of those that start by it; without them any sends to any. See :func:`dependency_cycle`.
+    table: RouteTable
+    dead: NDArray[np.int64]
+    """Links that hold no packets."""
+    pairs: Pairs | None = None
+    """Packets that start by it; None: any terminal sends to any."""
+
+
+def phases_cycle(graph: Graph, phases: Sequence[Phase], lanes: int = 1) -> tuple[int, list[int]] | None:
+    """Return the number of a phase, and a cycle that appears with it, or None.
+
+    A packet may hold links by the tables of earlier phases while it waits for those of a later one, but
+    nothing on a link that is dead in the latest. See :func:`dependency_cycle`.
     """
-    return Core(graph).phases_cycle(_phases(tables, dead, lanes, pairs), lanes)
+    return Core(graph).phases_cycle([_given(one, lanes) for one in phases], lanes)
 
 
 def one_of_each(graph: Graph, tables: Sequence[RouteTable]) -> Pairs:
@@ -101,20 +105,11 @@ def one_of_each(graph: Graph, tables: Sequence[RouteTable]) -> Pairs:
     return np.repeat(sources, len(targets)), np.tile(targets, len(sources))
 
 
-def _phases(
-    tables: Sequence[RouteTable],
-    dead: Sequence[NDArray[np.int64]],
-    lanes: int,
-    pairs: Pairs | list[Pairs | None] | None,
-) -> list[Any]:
-    """Return tables that replace each other as the core takes them."""
-    each = pairs if isinstance(pairs, list) else [pairs] * len(tables)
-    found = []
-    for table, gone, own in zip(tables, dead, each, strict=True):
-        ends = None if own is None else (numbers(own[0]), numbers(table.aims(*own)))
-        links = numbers(np.add.outer(gone * lanes, np.arange(lanes)))
-        found.append((columns(table), links, ends))
-    return found
+def _given(phase: Phase, lanes: int) -> Any:
+    """Return a phase as the core takes it."""
+    pairs, links = phase.pairs, np.add.outer(phase.dead * lanes, np.arange(lanes))
+    ends = None if pairs is None else (numbers(pairs[0]), numbers(phase.table.aims(*pairs)))
+    return columns(phase.table), numbers(links), ends
 
 
 def channel_order(graph: Graph, table: RouteTable, lanes: int = 1) -> NDArray[np.uint32] | None:
@@ -306,28 +301,23 @@ def certificate(graph: Graph, table: RouteTable, lanes: int = 1) -> dict[str, An
     }
 
 
-def certificate_in_turn(
-    graph: Graph,
-    tables: Sequence[RouteTable],
-    dead: Sequence[NDArray[np.int64]],
-    lanes: int = 1,
-    pairs: Pairs | list[Pairs | None] | None = None,
-) -> dict[str, Any] | None:
-    """Return the same for the last of tables that replace each other, as :func:`phases_cycle` takes them.
+def certificate_in_turn(graph: Graph, phases: Sequence[Phase], lanes: int = 1) -> dict[str, Any] | None:
+    """Return the same for the last of tables that replace each other.
 
     ``before`` has the routes of the earlier tables, of which packets may be under way, and ``dead`` the links
     that hold none. Routes are those that packets of the earlier tables come to, too.
     """
-    found = Core(graph).phases_order(_phases(tables, dead, lanes, pairs), lanes)
+    found = Core(graph).phases_order([_given(one, lanes) for one in phases], lanes)
     if found is None:
         return None
     order, taken = found
     come = [np.array(one, bool).reshape(graph.switches, -1) for one in taken]
-    *before, routes = (_routes(graph, *own, lanes) for own in zip(tables, come, strict=True))
+    each = zip(phases, come, strict=True)
+    *before, routes = (_routes(graph, one.table, own, lanes) for one, own in each)
     return {
         **_ends(graph),
         "before": before,
-        "dead": dead[-1].tolist(),
+        "dead": phases[-1].dead.tolist(),
         "routes": routes,
         "order": np.stack(np.divmod(np.array(order, np.int64), lanes), axis=1).tolist(),
     }

@@ -93,12 +93,11 @@ def proofs_in_turn(compiled: Compiled) -> list[dict[str, Any]] | None:
         enumerate(compiled.graph.planes), routes.waiting_apart() if turns else ()
     ):
         all_turns = [Turn(frozenset()), *turns]
-        each = [*zip(*phases_of(scenario, routes, at, own, all_turns, None), strict=True)]
+        first, *others = phases_of(scenario, routes, at, own, all_turns, None)
         # By tables of which no packets start nothing changes.
-        some = [each[0], *(one for one in each[1:] if one[2] is not NOBODY)]
-        for last in range(2, len(some) + 1):
-            tables, dead, pairs = map(list, zip(*some[:last], strict=True))
-            found.append(certificate_in_turn(plane.graph, tables, dead, len(own), pairs))
+        some = [first, *(one for one in others if one.pairs is not NOBODY)]
+        ends = range(2, len(some) + 1)
+        found += [certificate_in_turn(plane.graph, some[:end], len(own)) for end in ends]
     return None if None in found else [one for one in found if one is not None]
 
 

@@ -22,8 +22,7 @@ from ... import routing
 from ...compile import Compiled, LinkRoutes
 from ...compile.faults import around
 from ...compile.several import parallel, port_pairs
-from ...routing import RouteTable, RoutingError, ways_of
-from ...routing.check import Pairs
+from ...routing import Phase, RouteTable, RoutingError, ways_of
 from ...routing.table import MOST_ENTRIES, NONE
 from ...topology import Graph
 from ..left import CUT_OFF, LOSSY, Left, left, share_of
@@ -283,16 +282,17 @@ class ReroutedWays(LinkWays):
             # The new table has one way to each target.
             rows = np.tile(new.rows, first.full().classes // new.classes)
             new = replace(new, rows=rows, terminal_class=first.terminal_class, by_source=first.by_source)
-            tables, every = [first, new], np.divmod(np.arange(graph.terminals**2), graph.terminals)
-            return routing.phases_cycle(graph, tables, dead, 1, every) is not None
+            every = np.divmod(np.arange(graph.terminals**2), graph.terminals)
+            phases = [Phase(one, gone, every) for one, gone in zip([first, new], dead, strict=True)]
+            return routing.phases_cycle(graph, phases) is not None
         for own in routes.waiting_apart(at_first=True):
             if tables[0].levels is None or routes.technology.holds_wire:
                 ways = [routes.as_waited_for(graph, one, own)[0] for one in tables]
-                pairs = routing.one_of_each(graph, ways)
+                pairs = [routing.one_of_each(graph, ways)] * 2
             else:
-                ways, pairs = tables, list[Pairs | None]()
-                pairs += [routing.pairs_at(graph, one, own[0]) for one in tables]
-            if routing.phases_cycle(graph, ways, dead, len(own), pairs) is not None:
+                ways, pairs = tables, [routing.pairs_at(graph, one, own[0]) for one in tables]
+            phases = [Phase(*one) for one in zip(ways, dead, pairs, strict=True)]
+            if routing.phases_cycle(graph, phases, len(own)) is not None:
                 return True
         return False
 
