@@ -1,24 +1,11 @@
 //! Lanes in the twin, compared with results computed by hand.
 
 use crate::scenarios::agree::links;
-use crate::scenarios::build::{C104, Cable, Switch, add_cable, add_link, empty, line, send_list, set_route};
+use crate::scenarios::build::{
+    Cable, FLIT, FLIT_SWITCH, add_cable, add_link, empty, line, send_list, set_route,
+};
 use fabriloom_engine::fabric::{Fabric, NONE, arbiter, check, fault_kind, sharing};
 use fabriloom_twin::{Delivery, FlowControl, TwinRun, run};
-
-/// One tick per character, no cable delay, and buffers that never fill.
-const FLIT: Cable = Cable {
-    character_ticks: 1,
-    end_ticks: 1,
-    arrival_ticks: 1,
-    credit_ticks: 1,
-    output_buffer: 1,
-    input_buffer: 100,
-    quantum: 1,
-    flow_control_ticks: 0,
-};
-
-/// Heads request as soon as they have arrived.
-const SWITCH: Switch = Switch { decode_ticks: 0, forward_ticks: 0, ..C104 };
 
 fn counted(fabric: &Fabric) -> TwinRun {
     check(fabric).expect("a legal fabric");
@@ -43,7 +30,7 @@ fn divide(f: &mut Fabric, lanes: u32, sharing: u8, arbiter: u8) {
 
 /// Terminals 0, 1 and 2 send over one link between two switches to terminals 3, 4 and 5.
 fn funnel(cable: Cable) -> Fabric {
-    let mut f = empty(&[SWITCH; 2], 6, 6);
+    let mut f = empty(&[FLIT_SWITCH; 2], 6, 6);
     for terminal in 0..3 {
         add_cable(&mut f, 2 + terminal, 0, cable);
     }
@@ -121,7 +108,7 @@ fn a_blocked_packet_is_passed_by_on_another_lane() {
 #[test]
 fn a_packet_starts_with_credit_for_all_of_it() {
     let second_starts = |whole: u8| {
-        let mut f = line(&[SWITCH], Cable { input_buffer: 12, ..FLIT });
+        let mut f = line(&[FLIT_SWITCH], Cable { input_buffer: 12, ..FLIT });
         f.switch_crossbar_ticks[0] = 4;
         f.switch_next_head_ticks[0] = 4;
         f.whole_packet_credit = whole;
@@ -139,7 +126,7 @@ fn a_packet_starts_with_credit_for_all_of_it() {
 #[test]
 fn queues_per_output_do_not_block_each_other() {
     let last = |queues: u8| {
-        let mut f = empty(&[SWITCH], 3, 3);
+        let mut f = empty(&[FLIT_SWITCH], 3, 3);
         for terminal in 0..3 {
             let (_, inward) = add_cable(&mut f, 1 + terminal, 0, FLIT);
             set_route(&mut f, 0, terminal, &[inward], false);
@@ -177,7 +164,7 @@ fn lanes_share_the_way_out_of_the_crossbar() {
 #[test]
 fn lanes_share_the_way_into_the_crossbar() {
     let ends = |crossbar_ticks: u32| {
-        let mut f = empty(&[SWITCH; 2], 3, 3);
+        let mut f = empty(&[FLIT_SWITCH; 2], 3, 3);
         f.switch_crossbar_ticks.fill(crossbar_ticks);
         f.switch_next_head_ticks.fill(crossbar_ticks.max(1));
         let (out, _) = add_cable(&mut f, 2, 0, FLIT);
@@ -273,7 +260,7 @@ fn a_frame_is_sent_again() {
 #[test]
 fn a_frame_does_not_end_with_a_packet() {
     let second_starts = |chars: u32| {
-        let mut f = line(&[SWITCH], FLIT);
+        let mut f = line(&[FLIT_SWITCH], FLIT);
         (f.lane_sharing, f.lane_frame_chars) = (sharing::FRAME, chars);
         f.link_frame_start_ticks = vec![3; f.links()];
         f.link_frame_end_ticks = vec![5; f.links()];
@@ -341,7 +328,7 @@ fn tables_have_weights_and_a_limit() {
 /// In a ring of four switches, terminal 0 sends a packet to 1, whose link is slow, and one to 2; terminal 3 sends one to 2,
 /// too. Behind the link from 0 to 1 there are places for two.
 fn ring_of_four(is_ring: bool) -> Vec<(u32, i64)> {
-    let mut f = empty(&[SWITCH; 4], 4, 4);
+    let mut f = empty(&[FLIT_SWITCH; 4], 4, 4);
     let cable = Cable { input_buffer: 20, ..FLIT };
     let inward: Vec<u32> = (0..4).map(|at| add_cable(&mut f, 4 + at, at, cable).1).collect();
     let onward: Vec<u32> = (0..4).map(|at| add_link(&mut f, at, (at + 1) % 4, cable)).collect();

@@ -1,7 +1,7 @@
 //! Switches whose ports share a memory: cases computed by hand, and random networks.
 
 use crate::scenarios::agree::{self, links};
-use crate::scenarios::build::{C104, Cable, Switch, add_cable, empty, send_list, set_route};
+use crate::scenarios::build::{Cable, FLIT, FLIT_SWITCH, add_cable, empty, send_list, set_route};
 use crate::scenarios::faults::with_stops;
 use crate::scenarios::lanes::{with_classes, with_pools};
 use crate::scenarios::networks::random_network;
@@ -11,20 +11,7 @@ use crate::scenarios::spacewire::with_priorities;
 use fabriloom_engine::fabric::{Fabric, check, sharing};
 use fabriloom_twin::TwinRun;
 
-/// One tick per character, and no cable delay.
-const FLIT: Cable = Cable {
-    character_ticks: 1,
-    end_ticks: 1,
-    arrival_ticks: 1,
-    credit_ticks: 1,
-    output_buffer: 1,
-    input_buffer: 10,
-    quantum: 1,
-    flow_control_ticks: 0,
-};
-
-/// Heads request as soon as they have arrived.
-const SWITCH: Switch = Switch { decode_ticks: 0, forward_ticks: 0, ..C104 };
+const CABLE: Cable = Cable { input_buffer: 10, ..FLIT };
 
 /// A packet of 10 characters to terminal 0.
 const PACKET: (u32, u32, u64) = (0, 8, 0);
@@ -33,11 +20,11 @@ const PACKET: (u32, u32, u64) = (0, 8, 0);
 /// packets arrive after these ticks.
 fn crossbar(pool: u32, arrivals: &[u32]) -> Fabric {
     let terminals = arrivals.len() as u32 + 1;
-    let mut f = empty(&[SWITCH], terminals, terminals);
-    let (_, inward) = add_cable(&mut f, 1, 0, FLIT);
+    let mut f = empty(&[FLIT_SWITCH], terminals, terminals);
+    let (_, inward) = add_cable(&mut f, 1, 0, CABLE);
     set_route(&mut f, 0, 0, &[inward], false);
     for (terminal, &arrival_ticks) in (1..).zip(arrivals) {
-        let (_, back) = add_cable(&mut f, 1 + terminal, 0, Cable { arrival_ticks, ..FLIT });
+        let (_, back) = add_cable(&mut f, 1 + terminal, 0, Cable { arrival_ticks, ..CABLE });
         set_route(&mut f, 0, terminal, &[back], false);
     }
     (f.whole_packet_credit, f.lane_sharing) = (1, sharing::PACKET);

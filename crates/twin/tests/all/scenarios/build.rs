@@ -27,6 +27,18 @@ pub const DS_LINK: Cable = Cable {
     flow_control_ticks: 4,
 };
 
+/// A link of flits: one tick per character, no cable delay, and buffers that seldom fill.
+pub const FLIT: Cable = Cable {
+    character_ticks: 1,
+    end_ticks: 1,
+    arrival_ticks: 1,
+    credit_ticks: 1,
+    output_buffer: 1,
+    input_buffer: 100,
+    quantum: 1,
+    flow_control_ticks: 0,
+};
+
 /// The parameters of a switch.
 #[derive(Clone, Copy, Debug)]
 pub struct Switch {
@@ -49,6 +61,9 @@ pub const C104: Switch = Switch {
     arbiter: arbiter::FIFO,
     choice: choice::FIRST,
 };
+
+/// A switch at which heads request as soon as they have arrived.
+pub const FLIT_SWITCH: Switch = Switch { decode_ticks: 0, forward_ticks: 0, ..C104 };
 
 /// A fabric whose every class leads to one terminal, without links, routes and traffic.
 pub fn empty(switches: &[Switch], terminals: u32, classes: u32) -> Fabric {
