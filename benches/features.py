@@ -125,6 +125,8 @@ INFINIBAND: dict[str, Feature] = {
     "congestion control": ({"congestion_control": {}}, NEARLY_NOTHING),
     "a fault far in the future": FAR_FAULT,
     "one terminal of high priority": PRIORITY,
+    "over random switches (valiant)": ({"routing": {"kind": "valiant"}}, BY_PACKET),
+    "over random switches by queues (ugal)": ({"routing": {"kind": "ugal"}}, BY_PACKET),
 }
 ONE_LANE = {
     "lanes": 1,

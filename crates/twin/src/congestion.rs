@@ -20,8 +20,8 @@ pub struct Congestion {
 struct Port {
     /// When its index rises.
     rises: Vec<Time>,
-    /// The packet that it has sent last, and when its end has left; until it has rested.
-    sent: Option<(usize, Time)>,
+    /// The ticks of the packet that its link has sent last, and when its end has left; until it has rested.
+    sent: Option<(Time, Time)>,
 }
 
 impl Congestion {
@@ -86,21 +86,19 @@ impl Twin<'_> {
 
     /// Notes that a terminal has sent a packet at a tick.
     pub(crate) fn sends(&mut self, packet: usize, until: Time) {
-        let port = self.worms[packet].source;
-        if let Some(port) = self.congestion.ports.get_mut(port as usize) {
-            port.sent = Some((packet, until));
+        let worm = &self.worms[packet];
+        if let Some(port) = self.congestion.ports.get_mut(worm.source as usize) {
+            port.sent = worm.started.map(|started| (until - started, until));
         }
     }
 
     /// Returns until when a port rests after the packet that its link has sent, if it has not.
     pub(crate) fn rests_until(&mut self, port: u32) -> Option<Time> {
         let now = self.now;
-        let (sent, _) = self.congestion.ports.get_mut(port as usize)?.sent.take_if(|sent| sent.1 == now)?;
-        let link = self.fabric.terminal_out_link[port as usize];
-        let character = u64::from(self.fabric.link_character_ticks[link as usize]);
-        let eighths = u64::from(self.fabric.cct_eighths[self.index(port, self.now).0 as usize]);
-        let rest = self.characters(sent) * character * eighths / 8;
-        (rest > 0).then_some(self.now + rest as Time)
+        let (ticks, _) = self.congestion.ports.get_mut(port as usize)?.sent.take_if(|sent| sent.1 == now)?;
+        let eighths = Time::from(self.fabric.cct_eighths[self.index(port, self.now).0 as usize]);
+        let rest = ticks * eighths / 8;
+        (rest > 0).then_some(self.now + rest)
     }
 
     /// Returns the index of a port at a tick, and the highest one up to then.

@@ -80,8 +80,7 @@ def _refused(scenario: Scenario, why: str, hint: str) -> ScenarioError:
 _SHARED = "ports that share a memory are"
 _MESSAGE = (
     "not simulated together with faults that cut packets, a watchdog, "
-    "new tables, packets for several targets, universal routing, lanes that share a link by flit, or a "
-    "crossbar at link rate"
+    "new tables, packets for several targets, lanes that share a link by flit, or a crossbar at link rate"
 )
 
 _AS_ONE = "where senders are paused or packets dropped, packets leave without gaps"

@@ -266,15 +266,17 @@ impl Network {
         }
         let now = self.now;
         let Stay { packet, length, class, entry, .. } = self.stays[head.stay];
+        let link = self.lanes[output as usize].link;
+        let class = self.class_behind(link, packet, class, entry);
+        let (deleted, crosses) = if self.deletes { self.delete_header(head, link) } else { (0, now) };
+        let length = length - deleted;
         let to = &mut self.lanes[output as usize];
-        let (link, number) = (to.link, to.granted);
+        let number = to.granted;
         to.granted += i64::from(length);
         (to.free_at, to.last_grant) = (UNKNOWN, now);
-        let class = self.class_behind(link, packet, class, entry);
-        let new =
-            Stay { lane: output, number, grant: now, from: head.stay, ..Stay::new(packet, length, class) };
+        let new = Stay { lane: output, number, crosses, from: head.stay, ..Stay::new(packet, length, class) };
         let stay = self.stays.add(new);
-        self.stays[head.stay].out = Out { lane: output, number, grant: now };
+        self.stays[head.stay].out = Out { lane: output, deleted, number, grant: now };
         self.lanes[head.lane as usize].crossing.push(head.stay);
         let shared = &mut self.links[link as usize];
         shared.wait_ticks += (now - head.since) as u64;
@@ -292,6 +294,22 @@ impl Network {
         if is_first {
             self.look_again(output);
         }
+    }
+
+    /// Deletes the front header of a packet that is granted a lane of a link, if it is to be; returns its characters, and
+    /// from when on the one behind them may cross.
+    #[cold]
+    fn delete_header(&mut self, head: Head, link: u32) -> (u32, Time) {
+        let Stay { packet, lane, entry, start, .. } = self.stays[head.stay];
+        if entry & 1 == 0 && self.fabric.link_deletes_header[link as usize] == 0 {
+            return (0, self.now);
+        }
+        let deleted = self.front_header(packet);
+        let headers = &mut self.packets[packet].headers;
+        *headers = headers.saturating_sub(1);
+        let kind = self.kind(self.lanes[lane as usize].link);
+        let arrives = kind.arrival(start) + Time::from(deleted) * Time::from(kind.character);
+        (deleted, arrives.max(self.now + Time::from(deleted) * Time::from(kind.crossbar)))
     }
 
     /// Returns the class of the front header behind a link, where its front header may be deleted.

@@ -1,6 +1,6 @@
 //! When characters leave, looked up: places in output buffers, departures from input buffers, and the credit that follows.
 
-use super::parts::Stay;
+use super::parts::{Out, Stay};
 use super::state::{Network, UNKNOWN};
 use crate::kernel::Time;
 
@@ -30,12 +30,16 @@ impl Network {
     }
 
     /// `R(n)`: returns when a character of a packet that holds an output leaves the input buffer, from its index in the
-    /// packet; [`UNKNOWN`] until the character whose place it takes has started.
+    /// packet; [`UNKNOWN`] until the character whose place it takes has started. What is deleted takes none.
     #[inline(always)]
     pub(super) fn departure(&self, stay: &Stay, index: i64) -> Time {
         let kind = self.kind(self.lanes[stay.lane as usize].link);
         let output = self.kind(self.lanes[stay.out.lane as usize].link).output_buffer;
-        let place = self.place_at(stay.out.lane, stay.out.number + index - i64::from(output));
+        let Out { lane, deleted, number, .. } = stay.out;
+        let place = match index - i64::from(deleted) {
+            ..0 => 0,
+            entered => self.place_at(lane, number + entered - i64::from(output)),
+        };
         let arrival = kind.arrival(stay.start) + index * Time::from(kind.character);
         arrival.max(stay.out.grant + index * Time::from(kind.crossbar)).max(place)
     }
@@ -74,7 +78,8 @@ impl Network {
             count = count.min((time - stay.out.grant) / Time::from(kind.crossbar) + 1);
         }
         let output = self.kind(self.lanes[stay.out.lane as usize].link).output_buffer;
-        count.min((self.freed_by(stay.out.lane, time) + i64::from(output) - stay.out.number).max(0))
+        let entered = (self.freed_by(stay.out.lane, time) + i64::from(output) - stay.out.number).max(0);
+        count.min(entered + i64::from(stay.out.deleted))
     }
 
     /// Returns how many characters of a packet that holds an output leave the input buffer if nothing more starts.
@@ -89,7 +94,8 @@ impl Network {
         }
         let out = &self.lanes[stay.out.lane as usize];
         let output = i64::from(self.kind(out.link).output_buffer);
-        (out.started + output - stay.out.number).clamp(0, length)
+        let entered = (out.started + output - stay.out.number).max(0);
+        length.min(entered + i64::from(stay.out.deleted))
     }
 
     /// Returns when there is credit for a packet that starts next on a lane, as far as is known; 0 if it is there.

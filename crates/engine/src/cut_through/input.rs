@@ -28,7 +28,7 @@ impl Network {
         }
         if self.congestion.is_some() {
             let kind = self.kind(self.lanes[lane as usize].link);
-            let header = Time::from(self.fabric.header_chars.max(1) - 1) * Time::from(kind.character);
+            let header = Time::from(self.front_header(packet).max(1) - 1) * Time::from(kind.character);
             let arrival = kind.arrival(start + header);
             self.congestion.iter_mut().for_each(|at| at.joins(entry >> 1, arrival, length));
         }
@@ -72,7 +72,7 @@ impl Network {
         let at = &self.stays[stay];
         let kind = self.kind(self.lanes[at.lane as usize].link);
         let stored = self.fabric.store_and_forward == 1;
-        let needed = if stored { at.length } else { self.fabric.header_chars.max(1) };
+        let needed = if stored { at.length } else { self.front_header(at.packet).max(1) };
         let time = kind.request(front_at, at.start + Time::from(needed - 1) * Time::from(kind.character));
         // A packet that arrives now, and is let in, may request at once.
         if time > self.now {

@@ -14,7 +14,10 @@
 //!   are stored before they go on;
 //! * the crossbar is no slower, and nothing competes for it: links have one lane and one queue, or it takes no time;
 //! * the output buffer covers the way to the wire: it takes no longer than all places but one;
-//! * an end of packet takes as long as a character, and no header is deleted that has characters.
+//! * an end of packet takes as long as a character.
+//!
+//! Behind a deleted header of h characters the packet is h shorter, and the first one that remains crosses no earlier than
+//! the last one deleted has left.
 //!
 //! With `grant_with_room` a lane is granted no earlier than its release and the credit for the longest packet: both are
 //! looked up in the same way, and one event looks at its groups again. With `link_ring` it is granted by places, and not
@@ -38,6 +41,7 @@
 //! | which lane sends | [`wire`]: `turn`; `links::arbiter`: `choose`, `charge` | `switch.rs`: `in_turn`; `arbiter.rs`: `whose_turn`, `of_tables`, `occupy` |
 //! | at the front, request | [`input`]: `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
 //! | group, arbiter, choice, grant | [`allocate`]: `serve`, `choose_head`, `choose_lane`, `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |
+//! | header deletion | [`allocate`]: `delete_header`; [`departures`]: `departure` | `switch.rs`: `delete_header`, `cross_one` |
 //! | release | [`input`]: `leave`; [`allocate`]: `release` | `switch.rs`: `leave`, `release` |
 //! | room behind a lane that is granted | [`departures`]: `has_room`, `room_at`; [`allocate`]: `announce` | `wire.rs`: `has_room`, `credit` |
 //! | places in a ring | [`rings`]: `has_places`, `able_at`; [`allocate`]: `choose_able` | `wire.rs`: `has_places`, `place_back` |
@@ -58,7 +62,7 @@
 //! | [`wire`] | dispatch, starts, delivery | `Link`; `Lane`: `sent`, `started`, `first`; `Stay`: `start`; `packets`; `wires` |
 //! | [`departures`] | when characters leave, looked up; credit | `Lane`: `departed`, `crossing` |
 //! | [`input`] | packets arrive, request and leave | `Queue`; `Stay`: `entry`, `queue`, `left`, `from`; `Lane`: `free_at`, `coming` when it is released |
-//! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Groups`; `Stay::out`; `Link`: `waiting`, `wait_ticks`; `Lane`: `granted`, `last`, `coming`, `free_at`, `last_grant`, `release_due`, `crossing` |
+//! | [`allocate`] | requests, grants, releases; the decisions of a tick in their order | `Groups`; `Stay::out`; `Link`: `waiting`, `wait_ticks`; `Lane`: `granted`, `last`, `coming`, `free_at`, `last_grant`, `release_due`, `crossing`; `Packet::headers` |
 //! | [`rings`] | places behind lanes, and who may come into a ring: reads only | |
 //! | [`pause`] | switches that pause senders, and packets without room | `stores`, `lost` |
 //! | [`memory`] | memories that the ports of a switch share, and whom they pause | `memory` |

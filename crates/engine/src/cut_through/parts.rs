@@ -19,8 +19,9 @@ pub(super) struct Stay {
     pub lane: u32,
     /// Number of its first character on the lane.
     pub number: i64,
-    /// When it was granted the lane.
-    pub grant: Time,
+    /// From when on its first character on the lane may cross, if there is a place: from its grant, or when what is
+    /// deleted before it has left.
+    pub crosses: Time,
     /// When its first character starts on the wire; [`UNKNOWN`] before.
     pub start: Time,
     /// The one behind it: before the same wire, later in the same queue.
@@ -42,6 +43,8 @@ pub(super) struct Stay {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Out {
     pub lane: u32,
+    /// Characters that are deleted on the way there.
+    pub deleted: u32,
     /// Number of the packet's first character there.
     pub number: i64,
     pub grant: Time,
@@ -56,13 +59,13 @@ impl Stay {
             class,
             lane: NONE,
             number: 0,
-            grant: UNKNOWN,
+            crosses: UNKNOWN,
             start: UNKNOWN,
             next: NONE,
             from: NONE,
             queue: 0,
             entry: NONE,
-            out: Out { lane: NONE, number: 0, grant: UNKNOWN },
+            out: Out { lane: NONE, deleted: 0, number: 0, grant: UNKNOWN },
             left: UNKNOWN,
         }
     }

@@ -41,6 +41,8 @@ pub struct Packet {
     pub number: u32,
     /// A switch has marked it: see [`super::congestion`].
     pub marked: bool,
+    /// Headers that are not deleted: one, and one to the intermediate switch if it has one.
+    pub headers: u8,
 }
 
 impl Packet {
@@ -78,6 +80,8 @@ pub struct Network {
     pub(super) wires: Vec<Wire>,
     /// Links on whose wires a packet may start in this tick.
     pub(super) starting: Vec<u32>,
+    /// Whether headers with characters are deleted.
+    pub(super) deletes: bool,
     /// Whether packets of traffic classes have routes of their own.
     pub(super) classed: bool,
     /// For how long departures are looked up: the longest time until a place that becomes free is credit.
@@ -140,6 +144,7 @@ impl Network {
             outages: Outages::new(&fabric, false),
             lost: Lost::new(&fabric, mark::row),
             starting: Vec::new(),
+            deletes: fabric.deletes_headers(),
             classed: fabric.class_headers.iter().any(|&first| first > 0),
             keep: kinds.iter().map(|kind| Time::from(kind.credit_delay)).max().unwrap_or(0),
             looked_at: 0,
@@ -216,6 +221,19 @@ impl Network {
     #[inline(always)]
     pub(super) fn kind(&self, link: u32) -> &Kind {
         &self.kinds[self.links[link as usize].kind as usize]
+    }
+
+    /// Returns the characters of the header by which a packet is routed.
+    #[inline(always)]
+    pub(super) fn front_header(&self, packet: u32) -> u32 {
+        if !self.deletes {
+            return self.fabric.header_chars;
+        }
+        match self.packets[packet].headers {
+            2 => self.fabric.via_header_chars,
+            1 => self.fabric.header_chars,
+            _ => 0,
+        }
     }
 
     /// Tells at which tick the counts are looked at next.

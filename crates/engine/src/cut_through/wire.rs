@@ -12,9 +12,9 @@ impl Network {
         let link = self.fabric.terminal_out_link[source as usize];
         let &terminal::Packet { target, length, created, dispatch, via, mark, number } = packet;
         let own = self.fabric.own_classes(source, target);
-        let (header, class) = match self.fabric.via_class.get(via as usize) {
-            Some(&class) => (self.fabric.via_header_chars, class),
-            None => (0, self.fabric.terminal_class[target as usize]),
+        let (header, class, headers) = match self.fabric.via_class.get(via as usize) {
+            Some(&class) => (self.fabric.via_header_chars, class, 2),
+            None => (0, self.fabric.terminal_class[target as usize], 1),
         };
         let characters = header + self.fabric.header_chars + self.fabric.payload_chars(length) + 1;
         let packet = Packet {
@@ -27,6 +27,7 @@ impl Network {
             mark,
             number,
             marked: false,
+            headers,
         };
         let packet = self.packets.add(packet);
         let stay = self.stays.add(Stay::new(packet, characters, class + own));
@@ -71,10 +72,10 @@ impl Network {
             }
             return self.credit_at(lane, self.stays[dispatched].length);
         }
-        let Stay { number, length, grant, .. } = self.stays[stay];
+        let Stay { number, length, crosses, .. } = self.stays[stay];
         let forward = Time::from(link.forward);
         let place = self.place_at(lane, number - i64::from(self.kinds[link.kind as usize].output_buffer));
-        let supply = grant.max(place) + forward;
+        let supply = crosses.max(place) + forward;
         supply.max(self.credit_at(lane, length))
     }
 

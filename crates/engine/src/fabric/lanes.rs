@@ -78,12 +78,7 @@ impl Fabric {
             sharing::CHARACTER => self.lanes == 1 && self.lane_slots.is_empty(),
             _ => false,
         };
-        self.whole_packet_credit == 1
-            && by_packet
-            && !ends
-            && !others
-            && self.keeps_headers()
-            && self.keeps_pace()
+        self.whole_packet_credit == 1 && by_packet && !ends && !others && self.keeps_pace()
     }
 
     /// Whether switches pause senders, instead of giving them credit.
@@ -132,11 +127,11 @@ impl Fabric {
         self.link_target.iter().map(of_link).sum::<u64>() * lanes
     }
 
-    /// Whether no header with characters is deleted or varies.
-    fn keeps_headers(&self) -> bool {
+    /// Whether a header with characters is deleted.
+    pub fn deletes_headers(&self) -> bool {
         let deletes = self.link_deletes_header.contains(&1) || self.strips();
         let via = self.via_header_chars > 0 && !self.via_switch.is_empty();
-        !via && (self.header_chars == 0 || !deletes)
+        via || self.header_chars > 0 && deletes
     }
 
     /// Whether characters follow each other on every link as fast as the link sends, once the first of a packet has

@@ -262,8 +262,10 @@ fn pass_whole(f: &mut Fabric, draw: &mut Draw) {
     f.link_arrival_ticks.iter_mut().for_each(|arrival| *arrival = (*arrival).max(ticks));
     f.link_character_ticks.fill(ticks);
     f.link_end_ticks.fill(ticks);
-    f.link_deletes_header.fill(0);
-    f.via_header_chars = 0;
+    if draw.chance(40) {
+        f.link_deletes_header.fill(0);
+        f.via_header_chars = 0;
+    }
     let shared = f.lanes > 1 || f.output_queues == 1;
     let buffer = f.link_output_buffer.iter().copied().min().unwrap_or(1);
     for switch in 0..f.switches as usize {
@@ -272,7 +274,7 @@ fn pass_whole(f: &mut Fabric, draw: &mut Draw) {
         let forward = &mut f.switch_forward_ticks[switch];
         *forward = (*forward).min((buffer - 1) * ticks);
     }
-    if f.route.iter().any(|&entry| entry != NONE && entry & 1 == 1) || draw.chance(30) {
+    if draw.chance(30) {
         f.header_chars = 0;
     }
 }
