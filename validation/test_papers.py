@@ -183,7 +183,7 @@ def test_a_wrong_row_is_refused() -> None:
     with pytest.raises(ValueError, match="note"):
         made(published.numbers("macrame")["latency-10"], 1.0, kind="reported")
     with pytest.raises(KeyError, match="there is no paper"):
-        fabriloom_papers.reproduce("another")
+        fabriloom_papers.study("another")
     with pytest.raises(KeyError, match="no published numbers"):
         published.numbers("another")
 

@@ -106,20 +106,3 @@ def study(
 ) -> Findings:
     """Return rows and series of one paper from one set of runs; see :func:`studies`."""
     return studies([name], quick, jobs, progress, keep)[name]
-
-
-def reproduce(
-    name: str, quick: bool = False, jobs: int = 2, progress: Progress | None = None
-) -> list[dict[str, Any]]:
-    """Return published and computed numbers side by side; see :func:`studies` and ``rows.row``."""
-    return study(name, quick, jobs, progress).rows
-
-
-def figures(
-    name: str, quick: bool = False, jobs: int = 2, progress: Progress | None = None
-) -> list[dict[str, Any]]:
-    """Return the computed curves of the published figures; see :func:`studies` and ``rows.series``.
-
-    For rows and curves together call :func:`study`, which runs everything once.
-    """
-    return study(name, quick, jobs, progress).series

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -136,8 +135,9 @@ def picture(rows: Sequence[Sequence[str]]) -> Chart:
 if __name__ == "__main__":
     from fabriloom.report import plot
 
+    from .page import as_csv
+
     table, drawing = (Path(name) for name in sys.argv[1:])
     found = list(lines())
-    with table.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(found)
+    table.write_text(as_csv(found), encoding="utf-8")
     drawing.write_bytes(plot.drawn(picture(found[1:]), "svg"))

@@ -7,8 +7,6 @@ with ``--quick``.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import sys
 from collections.abc import Sequence
@@ -20,7 +18,7 @@ from fabriloom.report.tally import HEAD, counts, number_of, said, tally
 from fabriloom.topology import build
 
 from .lab import Findings
-from .page import markdown, remarks_of
+from .page import as_csv, markdown, remarks_of
 from .published import load
 from .rows import reported
 from .sci_retry.networks import four_rings
@@ -96,14 +94,12 @@ _COLUMNS = ("id", "unit", "kind", "published", "ours", "within", "reason")
 
 def table_of(lines: Sequence[Line]) -> str:
     """Return the lines as CSV; computed values have six significant figures."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(_COLUMNS)
+    rows: list[Sequence[str]] = [_COLUMNS]
     for line in lines:
         within = {True: "yes", False: "no", None: ""}[line["within"]]
         values = [_six(line["published"]), _six(line["ours"]), within, line["reason"] or ""]
-        writer.writerow([line["id"], line["unit"], line["kind"], *values])
-    return text.getvalue()
+        rows.append([line["id"], line["unit"], line["kind"], *values])
+    return as_csv(rows)
 
 
 def _six(value: float | None) -> str:

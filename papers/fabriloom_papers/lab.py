@@ -13,7 +13,6 @@ import numpy as np
 from fabriloom.output import Pieces
 from fabriloom.results.tables import column
 from fabriloom.scenario import Scenario as Checked
-from fabriloom.scenario import Scenario as CheckedScenario
 from fabriloom.simulate import run
 from fabriloom.studies.pool import Pool, Stopped
 from fabriloom.studies.store import Key, Store, program
@@ -39,6 +38,12 @@ class Effort:
     def choose(self, full: Iterable[Any], quick: Iterable[Any]) -> list[Any]:
         """Return one of two lists of points."""
         return list(quick if self.quick else full)
+
+
+def sections(warmup: float, measure: float, unit: str = "ms", *, flows: bool = False) -> Scenario:
+    """Return ``[run]`` and ``[output]`` of a run that is measured for a time, after a time to settle."""
+    times = {"duration": f"{warmup + measure:.6g} {unit}", "warmup": f"{warmup:.6g} {unit}"}
+    return {"run": {**times, "precision": 0.0}, "output": {"links": False, "flows": flows}}
 
 
 @dataclass(frozen=True)
@@ -91,6 +96,10 @@ class Measured:
         }
         return cls(**{**kept, **arrays})
 
+    def accepted(self, scale: float = 1.0) -> dict[str, Any]:
+        """Return the throughput with its half-width, times ``scale``, as a row takes them."""
+        return {"ours": self.accepted_mbytes_per_s * scale, "ci95": self.accepted_mbytes_per_s_ci95 * scale}
+
     @property
     def lost_mbytes_per_s(self) -> float:
         """Return created minus accepted: the losses, if equal amounts are under way at both ends."""
@@ -118,7 +127,7 @@ class Findings:
         self.unfinished += other.unfinished
 
 
-def measure(scenario: CheckedScenario, look: Callable[[Any], None]) -> Measured:
+def measure(scenario: Checked, look: Callable[[Any], None]) -> Measured:
     """Run one scenario; ``look`` is called from time to time with its progress, and may raise to end it."""
     results = run(scenario, progress=look)
     summary, native = results.summary, results.native
@@ -285,6 +294,19 @@ class Lab:
                 future.result()
             if self._progress and self._done and not self.stopped:
                 self._progress(len(self._done), self._asked, self._done[-1])
+
+
+def one_at_a_time(
+    cases: Mapping[str, Any],
+    runs: Callable[[Any], list[Scenario]],
+    line: Callable[[list[Measured]], list[str]],
+    jobs: int,
+) -> list[list[str]]:
+    """Return a line per case: its name, and what ``line`` makes of its ``runs``."""
+    every = {name: runs(case) for name, case in cases.items()}
+    with Lab(jobs=jobs) as lab:
+        lab.ask(run for some in every.values() for run in some)
+        return [[name, *line(lab.measure(some))] for name, some in every.items()]
 
 
 # Runs of a few messages, measured between the marks of their programs, or until their end.

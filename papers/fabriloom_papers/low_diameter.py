@@ -6,7 +6,6 @@ computes its table in an hour.
 
 from __future__ import annotations
 
-import csv
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -152,5 +151,6 @@ def lines() -> Iterator[list[str]]:
 
 
 if __name__ == "__main__":
-    with Path(sys.argv[1]).open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, lineterminator="\n").writerows(lines())
+    from .page import as_csv
+
+    Path(sys.argv[1]).write_text(as_csv(lines()), encoding="utf-8")

@@ -11,7 +11,7 @@ import fnmatch
 import io
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
@@ -57,13 +57,16 @@ def _record(row: Mapping[str, Any]) -> list[str]:
     ]
 
 
+def as_csv(lines: Iterable[Sequence[str]]) -> str:
+    """Return lines of cells as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(lines)
+    return text.getvalue()
+
+
 def table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Return every number of a paper as CSV."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(COLUMNS)
-    writer.writerows(map(_record, rows))
-    return text.getvalue()
+    return as_csv([COLUMNS, *map(_record, rows)])
 
 
 def lines_of(paper: str, text: str) -> list[dict[str, Any]]:
@@ -184,9 +187,8 @@ def main(folder: Path, paper: str) -> None:
     printed = list(published.numbers(paper))
     rows = sorted(study(paper).rows, key=lambda row: printed.index(number_of(row).partition(".")[2]))
     (folder / f"{paper}.csv").write_text(table(rows), encoding="utf-8")
-    depends = io.StringIO()
-    csv.writer(depends, lineterminator="\n").writerows([sensitivity.HEADER, *sensitivity.table()])
-    (folder / f"{paper}-depends.csv").write_text(depends.getvalue(), encoding="utf-8")
+    depends = as_csv([sensitivity.HEADER, *sensitivity.table()])
+    (folder / f"{paper}-depends.csv").write_text(depends, encoding="utf-8")
 
 
 if __name__ == "__main__":

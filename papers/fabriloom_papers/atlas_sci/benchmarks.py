@@ -6,7 +6,7 @@ from typing import Any
 
 from ..lab import Effort, Findings, Lab, Scenario, between_us, lasted_us
 from ..published import Number, numbers
-from ..rows import calibrated, near, predicted, series
+from ..rows import Limits, calibrated, near, predictions, series
 from . import hosts
 
 RATE = "byte_time of the preset pio-alpha"
@@ -14,6 +14,7 @@ LATENCY = "host_latency of the preset sci-lc1-alpha"
 SIZES = tuple(2**power for power in range(4, 17))
 QUICK_SIZES = (64, 1024, 65536)
 SMALL, KNEE, LARGE = 64, 1024, 65536
+PAIRS = [["t0", "t1"], ["t2", "t3"]]
 TECHNOLOGY = {"preset": "sci-lc1-alpha"}
 ORDERS = 8
 """All to all: the paper does not give the order in which a node sends to the others. Each node has a random
@@ -25,7 +26,7 @@ Benchmark = tuple[str, dict[str, Any], int, int]
 def benchmarks() -> list[Benchmark]:
     """Return the benchmarks of figure 2."""
     found: list[Benchmark] = [
-        (f"Ping-Pong, {pairs}", {"kind": "ping-pong", "pairs": _pairs(pairs)}, 4, 2 * pairs)
+        (f"Ping-Pong, {pairs}", {"kind": "ping-pong", "pairs": PAIRS[:pairs]}, 4, 2 * pairs)
         for pairs in (1, 2)
     ]
     for count in (1, 2, 3):
@@ -38,10 +39,6 @@ def benchmarks() -> list[Benchmark]:
         program = {"kind": "all-to-all", "terminals": count}
         found.append((f"All-to-All, {count} nodes", program, 4, count * (count - 1)))
     return found
-
-
-def _pairs(count: int) -> list[list[str]]:
-    return [["t0", "t1"], ["t2", "t3"]][:count]
 
 
 def seeds(benchmark: Benchmark) -> range:
@@ -115,13 +112,13 @@ def _shapes(printed: dict[str, Number], rates: dict[str, dict[int, float]]) -> l
     worse = next((count for count in (2, 3) if senders[count - 1] < senders[count - 2]), 0)
     three = rates["All-to-All, 3 nodes"]
     knee = max(three, key=lambda size: three[size]) / 1024
-    values = {
+    values: dict[str, tuple[float, Limits]] = {
         "ping-pong-pairs-gain": (two / one, (1.9, 2.1)),
         "all-to-all-gain": (small, (2.5, 3.0)),
-        "funnel-in-worse": (worse, (3, 3)),
+        "funnel-in-worse": (float(worse), (3, 3)),
         "all-to-all-knee": (knee, (0.5, 2.0)),
     }
-    return [predicted(printed[key], float(ours), limits) for key, (ours, limits) in values.items()]
+    return predictions(printed, values)
 
 
 def _curves(rates: dict[str, dict[int, float]]) -> list[dict[str, Any]]:

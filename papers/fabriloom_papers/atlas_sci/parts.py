@@ -7,15 +7,13 @@ from typing import Any
 
 from fabriloom.technology import protocol, ring_technology
 from fabriloom.topology import build
-from fabriloom.topology.rings import Rings
 from fabriloom.topology.sci_switch import EXPANSION_BITS_PER_S, USER_BITS_PER_S
 
 from ..lab import Findings, Lab, Scenario, between_us
 from ..published import Number, numbers
-from ..rows import arithmetic, calibrated, near, predicted, reported
+from ..rows import calibrated, exact, inputs, near, noted, predicted, predictions, reported
 from . import bx, hosts, switch, tables
 
-INPUT = "an input of the model"
 OUTSIDE = "not of the model"
 SETUP = "technology.bus.setup"
 WORDS = "said in words of tables that are here cell by cell"
@@ -27,18 +25,14 @@ def findings(lab: Lab) -> Findings:
     printed = numbers("atlas-sci")
     return Findings(
         rows=[
-            *(_reported(printed[key], ours, INPUT) for key, ours in _inputs().items()),
-            *(_reported(printed[key], nan, OUTSIDE) for key in _outside()),
+            *inputs(printed, _inputs()),
+            *(reported(printed[key], nan, OUTSIDE) for key in _OUTSIDE),
             *_exact(printed),
             *_switch(printed),
             *_latencies(lab, printed),
-            *_words(printed),
+            *noted(printed, _WORDS),
         ]
     )
-
-
-def _reported(number: Number, ours: float, note: str) -> dict[str, Any]:
-    return reported(number, ours, note)
 
 
 def _inputs() -> dict[str, float]:
@@ -90,24 +84,16 @@ def _inputs() -> dict[str, float]:
     }
 
 
-def _outside() -> list[str]:
-    return [
-        "alpha-clock",
-        "alpha-memory",
-        "d321-pci-width",
-        "lx-processors",
-        "lookup-tables",
-        "module-link-controllers",
-        "port-ring-nodes",
-        "nominal-modules",
-        "boards-upgraded",
-        "modules-changed",
-    ]
+_OUTSIDE = (
+    *("alpha-clock", "alpha-memory", "d321-pci-width", "lx-processors", "lookup-tables"),
+    *("module-link-controllers", "port-ring-nodes", "nominal-modules", "boards-upgraded", "modules-changed"),
+)
 
 
 def _exact(printed: dict[str, Number]) -> list[dict[str, Any]]:
     """Return counts on the switch as built, and sums of its rates."""
-    module, full, whole = _built("sci-module"), _built("sci-module", more=1), _built("sci-switch-16")
+    module, whole = build("sci-module").own_rings, build("sci-switch-16").own_rings
+    full = build("sci-module", terminals_per_expansion_ring=1).own_rings
     names = sorted(set(whole.ring_names))
     joining = [name for name in names if name.startswith("expansion")]
     modules = len(whole.port_start) - 1
@@ -126,13 +112,7 @@ def _exact(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "switch-layers": 2,
         "payload-interleaved": int(module.bus_count[0]) * _bus_mbytes_per_s(answered=True),
     }
-    return [arithmetic(printed[key], float(value), near(printed[key], 0.0)) for key, value in values.items()]
-
-
-def _built(kind: str, more: int = 0) -> Rings:
-    rings = build(kind, **({"terminals_per_expansion_ring": more} if more else {})).rings
-    assert rings is not None
-    return rings
+    return exact(printed, values)
 
 
 def _bus_mbytes_per_s(answered: bool) -> float:
@@ -149,22 +129,11 @@ def _switch(printed: dict[str, Number]) -> list[dict[str, Any]]:
     requests = _bus_mbytes_per_s(answered=False)
     header_ns = tech.receive_ps + tech.bus_transfer_ps(tech.request_header_bytes) + tech.transmit_ps
     header_ns = float(header_ns + tech.decode_latency_ps) / 1000
-    rows = []
-    for key, buses in {
-        "payload-requests": 1,
-        "nominal-module": 1,
-        "loaded-bus": 1,
-        "theoretical-module": 1,
-        "theoretical-total": 2,
-    }.items():
-        limits = near(printed[key], 0.01)
-        ours = buses * requests
-        rows.append(calibrated(printed[key], ours, limits, SETUP))
-    for key, modules in {"port-to-port": 1, "port-to-port-worst": 2}.items():
-        limits = near(printed[key], 0.05)
-        ours = modules * header_ns
-        rows.append(predicted(printed[key], ours, limits))
-    return rows
+    one_bus = ("payload-requests", "nominal-module", "loaded-bus", "theoretical-module")
+    buses = [*((key, 1) for key in one_bus), ("theoretical-total", 2)]
+    ways = {"port-to-port": (header_ns, 0.05), "port-to-port-worst": (2 * header_ns, 0.05)}
+    rates = [calibrated(printed[key], n * requests, near(printed[key], 0.01), SETUP) for key, n in buses]
+    return [*rates, *predictions(printed, ways)]
 
 
 def _latencies(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
@@ -178,11 +147,10 @@ def _latencies(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:
         bx.ping_pong(BARRIER_SIZE_BYTES, connection="across-3-modules"),
     ]
     with_us, both_us, direct_us, across_us = lab.each(between_us, runs)
-    excess, module = printed["barrier-excess"], printed["module-delay"]
     added_us = (across_us - direct_us) / 2 / 3
     return [
-        predicted(excess, with_us - both_us / 2, (0.5, 1.5)),
-        predicted(module, added_us, (0.3, 3.0)),
+        predicted(printed["barrier-excess"], with_us - both_us / 2, (0.5, 1.5)),
+        predicted(printed["module-delay"], added_us, (0.3, 3.0)),
     ]
 
 
@@ -195,10 +163,8 @@ def _half_and_half(barrier: Scenario) -> Scenario:
     )
 
 
-def _words(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    notes = {
-        "lc1-bandwidth": (nan, "of all cards of that kind, up to about; see the raw 45 MB/s"),
-        "clock-independent-size": (nan, WORDS),
-        "clock-independent-clock": (nan, WORDS),
-    }
-    return [_reported(printed[key], ours, note) for key, (ours, note) in notes.items()]
+_WORDS = {
+    "lc1-bandwidth": (nan, "of all cards of that kind, up to about; see the raw 45 MB/s"),
+    "clock-independent-size": (nan, WORDS),
+    "clock-independent-clock": (nan, WORDS),
+}

@@ -160,8 +160,7 @@ def _told(number: Number, ours: float) -> dict[str, Any]:
     parameter = CALIBRATED.get(number["id"])
     if parameter is None:
         return _predicted(number, ours)
-    limits = near(number, NEAR)
-    return calibrated(number, ours, limits, parameter)
+    return calibrated(number, ours, near(number, NEAR), parameter)
 
 
 def _figure(counts: list[int], achieved: list[float]) -> list[dict[str, Any]]:

@@ -55,25 +55,18 @@ def scenarios(effort: Effort) -> list[Scenario]:
 
 def findings(lab: Lab) -> Findings:
     """Return the curves; the paper prints no numbers for them."""
-    return Findings(
-        series=[
-            _series(lab, figure, what, x_quantity, f"{size // 1000} KB", runs(lab.effort, size))
-            for figure, (runs, what, x_quantity) in _FIGURES.items()
-            for size in level3.sizes(lab.effort)
-        ]
-    )
-
-
-def _series(
-    lab: Lab, figure: str, what: str, x_quantity: str, label: str, runs: dict[Any, Scenario]
-) -> dict[str, Any]:
-    measured = lab.measure(runs.values())
-    return series(
-        figure,
-        f"Level III, all sources in every event: {what}",
-        label,
-        x=list(runs),
-        y=[one.events_per_s / 1000 for one in measured],
-        x_quantity=x_quantity,
-        y_quantity="achieved event rate (kHz)",
-    )
+    found = Findings()
+    for figure, (runs_of, what, x_quantity) in _FIGURES.items():
+        for size in level3.sizes(lab.effort):
+            runs: dict[Any, Scenario] = runs_of(lab.effort, size)
+            curve = series(
+                figure,
+                f"Level III, all sources in every event: {what}",
+                f"{size // 1000} KB",
+                x=list(runs),
+                y=[one.events_per_s / 1000 for one in lab.measure(runs.values())],
+                x_quantity=x_quantity,
+                y_quantity="achieved event rate (kHz)",
+            )
+            found.series.append(curve)
+    return found

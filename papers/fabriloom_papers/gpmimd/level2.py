@@ -115,11 +115,10 @@ def _rows(highest: dict[tuple[str, int], Measured]) -> list[dict[str, Any]]:
     rows = [_mbytes(key, highest["random", longest]) for key in ("level-2-random", "summary-bandwidth-most")]
     for (choice, size), one in highest.items():
         key, margin = points[choice]
-        ours, ci95 = one.accepted_mbytes_per_s * scale, one.accepted_mbytes_per_s_ci95 * scale
         value = float(printed[key]["value"])
         scored: dict[str, Any] = {"kind": "predicted", "tolerance": (value - margin, value + margin)}
         told: dict[str, Any] = {"kind": "reported", "note": SHORTER, "variant": f"blocks of {size} B"}
-        rows.append(row(printed[key], ours, ci95=ci95, **scored if size == longest else told))
+        rows.append(row(printed[key], **one.accepted(scale), **scored if size == longest else told))
     return rows
 
 
@@ -128,6 +127,5 @@ SHORTER = "one number is printed for all lengths of blocks; that of the longest 
 
 def _mbytes(key: str, one: Measured) -> dict[str, Any]:
     printed = numbers("gpmimd")[key]
-    points = networks.theory_mbytes_per_s(networks.MOST_LINKS) * 0.04
-    value, limits = one.accepted_mbytes_per_s, float(printed["value"])
-    return predicted(printed, value, (limits - points, limits + points), ci95=one.accepted_mbytes_per_s_ci95)
+    points, value = networks.theory_mbytes_per_s(networks.MOST_LINKS) * 0.04, float(printed["value"])
+    return predicted(printed, tolerance=(value - points, value + points), **one.accepted())

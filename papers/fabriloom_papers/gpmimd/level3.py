@@ -9,8 +9,8 @@ from fabriloom.scenario import Scenario as Checked
 from fabriloom.simulate import run as simulate
 
 from ..lab import Effort, Findings, Lab, Measured, Scenario
-from ..published import Number, numbers
-from ..rows import near, predicted, series
+from ..published import numbers
+from ..rows import near, predicted, predictions, series
 from . import networks, settings
 
 SIZES_BYTES = (10_000, 25_000, 50_000)
@@ -110,26 +110,16 @@ def _series(label: str, active: list[int], measured: list[Measured]) -> dict[str
 
 
 def _bandwidth(key: str, size: int, one: Measured) -> dict[str, Any]:
-    printed = numbers("gpmimd")[key]
-    return predicted(
-        printed,
-        one.accepted_mbytes_per_s,
-        near(printed, 0.10),
-        ci95=one.accepted_mbytes_per_s_ci95,
-        variant=f"blocks of {size // 1000} KB",
-    )
+    printed, variant = numbers("gpmimd")[key], f"blocks of {size // 1000} KB"
+    return predicted(printed, tolerance=near(printed, 0.10), variant=variant, **one.accepted())
 
 
 def _better(rates: dict[str, dict[int, float]]) -> list[dict[str, Any]]:
     """Compare the least and most active sources (more than one) for which taking turns helps."""
     helped = [some for some in ACTIVE[1:] if rates["round-robin"][some] > BETTER * rates["set"][some]]
-    printed = numbers("gpmimd")
-
-    def line(number: Number, ours: float) -> dict[str, Any]:
-        return predicted(number, ours, near(number, 0.0))
-
     ends = {"least": min(helped, default=0), "most": max(helped, default=0)}
-    return [line(printed[f"level-3-better-{end}"], float(value)) for end, value in ends.items()]
+    values = {f"level-3-better-{end}": (float(value), 0.0) for end, value in ends.items()}
+    return predictions(numbers("gpmimd"), values)
 
 
 def _traced(effort: Effort) -> list[dict[str, Any]]:

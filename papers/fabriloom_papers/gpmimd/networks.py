@@ -8,7 +8,7 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-from ..lab import Effort, Scenario
+from ..lab import Effort, Scenario, sections
 
 PRESET = "t9000-c104"
 PROTOCOL = "t9000"
@@ -105,12 +105,7 @@ def scenario(
         "routing": {"kind": "up-down", "adaptive": True},
         "protocol": {"preset": PROTOCOL} | (protocol or {}),
         "program": program,
-        "run": {
-            "duration": f"{warmup_ms + measure_ms:.6g} ms",
-            "warmup": f"{warmup_ms:.6g} ms",
-            "precision": 0.0,
-        },
-        "output": {"links": False, "flows": False},
+        **sections(warmup_ms, measure_ms),
     }
 
 

@@ -85,8 +85,7 @@ def _series(part: str, kind: str, links: int, sizes: list[int], measured: list[M
 
 def _fixed(one: Measured) -> dict[str, Any]:
     printed = numbers("gpmimd")["fixed-12"]
-    value, ci95 = one.accepted_mbytes_per_s, one.accepted_mbytes_per_s_ci95
-    return predicted(printed, value, near(printed, 0.03), ci95=ci95)
+    return predicted(printed, tolerance=near(printed, 0.03), **one.accepted())
 
 
 def _of_theory(by_links: dict[int, Measured]) -> dict[str, Any]:
@@ -102,9 +101,4 @@ def _of_theory(by_links: dict[int, Measured]) -> dict[str, Any]:
 def _random(links: int, one: Measured) -> dict[str, Any]:
     printed = numbers("gpmimd")[f"random-{links}"]
     scale, value = 100 / networks.theory_mbytes_per_s(links), float(printed["value"])
-    return predicted(
-        printed,
-        one.accepted_mbytes_per_s * scale,
-        (value - 4.0, value + 4.0),
-        ci95=one.accepted_mbytes_per_s_ci95 * scale,
-    )
+    return predicted(printed, tolerance=(value - 4.0, value + 4.0), **one.accepted(scale))

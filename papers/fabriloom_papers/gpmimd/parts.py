@@ -12,10 +12,9 @@ from fabriloom.topology import build
 
 from ..lab import Findings, Lab
 from ..published import Number, numbers
-from ..rows import arithmetic, near, reported
+from ..rows import arithmetic, exact, inputs, noted, reported
 from . import networks
 
-INPUT = "an input of the model"
 CASE = "says which case is run"
 OUTSIDE = "not part of what is simulated"
 DRAWN = "a count in a drawn example"
@@ -94,7 +93,7 @@ def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "bundle-least": networks.LINKS[0] // 3,
         "bundle-most": networks.LINKS[-1] // 3,
     }
-    return [reported(printed[key], value, INPUT) for key, value in ours.items()]
+    return inputs(printed, ours)
 
 
 def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
@@ -114,7 +113,7 @@ def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
     counted |= {f"links-{links}": _up(links, networks.SENDING_BOARDS) for links in networks.LINKS}
     both_cards = [links // 3 for links in networks.LINKS if networks.machine(links)["centre_switches"] == 2]
     counted |= {f"bundle-clos-{bundle}": bundle for bundle in both_cards}
-    return [arithmetic(printed[key], float(value), near(printed[key], 0.0)) for key, value in counted.items()]
+    return exact(printed, counted)
 
 
 def _up(links: int, boards: tuple[int, ...]) -> int:
@@ -139,7 +138,7 @@ def _beside(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "summary-share-least": (100 * least / theory, "the summary's 50 MB/s, of what 12 links carry"),
         "summary-share-most": (100 * most / theory, "the summary's 70 MB/s, of what 12 links carry"),
     }
-    return [reported(printed[key], value, note) for key, (value, note) in said.items()]
+    return noted(printed, said)
 
 
 def _rates(printed: dict[str, Number]) -> list[dict[str, Any]]:
@@ -158,5 +157,5 @@ def _rates(printed: dict[str, Number]) -> list[dict[str, Any]]:
 
 def _cut(printed: Number, ours: float, digit: float) -> dict[str, Any]:
     """Compare with a truncated number: the paper prints 264 for 264.6."""
-    limits = (float(printed["value"]), float(printed["value"]) + digit)
-    return arithmetic(printed, ours, limits)
+    value = float(printed["value"])
+    return arithmetic(printed, ours, (value, value + digit))

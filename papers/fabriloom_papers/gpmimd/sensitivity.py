@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lab import Effort, Lab, Measured, Scenario
+from ..lab import Effort, Measured, Scenario, one_at_a_time
 from . import level2, level3, networks, pairs, settings
 
 Case = dict[str, dict[str, Any]]
@@ -74,12 +74,8 @@ def _changed(scenario: Scenario, case: Case) -> Scenario:
 
 def table(jobs: int = 2) -> list[list[str]]:
     """Return one line per case, from runs as short as the quick ones."""
-    effort = Effort(quick=True)
-    with Lab(jobs=jobs) as lab:
-        measured = iter(
-            lab.measure([_changed(one, case) for case in CASES.values() for one in _runs(effort)])
-        )
-    return [[name, *_columns([next(measured) for _ in HEADER[1:]])] for name in CASES]
+    runs = _runs(Effort(quick=True))
+    return one_at_a_time(CASES, lambda case: [_changed(one, case) for one in runs], _columns, jobs)
 
 
 def _columns(measured: list[Measured]) -> list[str]:

@@ -61,17 +61,15 @@ def findings(lab: Lab) -> Findings:
         "link-payload-measured": (stream.accepted_mbytes_per_s, LOOP),
         "switch-latency": (_switch_us(), "forward_latency of the preset t9000-c104"),
     }
-    rows = [_row(key, value, parameter) for key, (value, parameter) in values.items()]
+    printed = numbers("gpmimd")
+    rows = [
+        calibrated(printed[key], ours, near(printed[key], 0.01), parameter)
+        for key, (ours, parameter) in values.items()
+    ]
     for variant, one in zip(_others(lab.effort), others, strict=True):
-        printed = numbers("gpmimd")["link-payload-measured"]
-        value = one.accepted_mbytes_per_s
-        rows.append(reported(printed, value, OTHERS, variant=variant))
+        number, value = printed["link-payload-measured"], one.accepted_mbytes_per_s
+        rows.append(reported(number, value, OTHERS, variant=variant))
     return Findings(rows=rows)
-
-
-def _row(key: str, ours: float, parameter: str) -> dict[str, Any]:
-    printed = numbers("gpmimd")[key]
-    return calibrated(printed, ours, near(printed, 0.01), parameter)
 
 
 def _switch_us() -> float:

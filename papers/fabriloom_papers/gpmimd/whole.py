@@ -6,11 +6,9 @@ source has one message under way per link, sent when the link becomes free, and 
 
 from __future__ import annotations
 
-from typing import Any
-
 from ..lab import Effort, Findings, Lab, Scenario
 from ..published import numbers
-from ..rows import near, predicted
+from ..rows import predictions
 from . import level2, networks, settings, size
 
 CHOICE = "first-free"
@@ -41,13 +39,6 @@ def scenarios(effort: Effort) -> list[Scenario]:
 
 def findings(lab: Lab) -> Findings:
     """Compare the event rates of the machine."""
-    found = Findings()
-    runs = {block_bytes: run(lab.effort, block_bytes) for block_bytes in size.SIZES_BYTES}
-    for block_bytes, one in zip(runs, lab.measure(runs.values()), strict=True):
-        found.rows.append(_row(block_bytes, one.events_per_s / 1000))
-    return found
-
-
-def _row(block_bytes: int, khz: float) -> dict[str, Any]:
-    printed = numbers("gpmimd")[f"machine-rate-{block_bytes}"]
-    return predicted(printed, khz, near(printed, 0.15))
+    measured = zip(size.SIZES_BYTES, lab.measure(scenarios(lab.effort)), strict=True)
+    rates = {f"machine-rate-{block}": (one.events_per_s / 1000, 0.15) for block, one in measured}
+    return Findings(rows=predictions(numbers("gpmimd"), rates))

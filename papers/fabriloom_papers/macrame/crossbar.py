@@ -33,5 +33,4 @@ def findings(lab: Lab) -> Findings:
     (switch,) = lab.measure(scenarios(lab.effort))
     scale = 100 / (PORTS * FLIT_MBYTES_PER_S)
     printed = numbers("macrame")["crossbar-random-limit"]
-    ours, ci95 = switch.accepted_mbytes_per_s * scale, switch.accepted_mbytes_per_s_ci95 * scale
-    return Findings(rows=[predicted(printed, ours, (58.0, 62.0), ci95=ci95)])
+    return Findings(rows=[predicted(printed, tolerance=(58.0, 62.0), **switch.accepted(scale))])

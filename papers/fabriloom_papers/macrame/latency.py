@@ -46,13 +46,9 @@ def curve_series(
     )
 
 
-def _sizes(effort: Effort) -> list[int]:
-    return effort.choose(networks.CLOS_SIZES, (64, 256, 512))
-
-
 def scenarios(effort: Effort) -> list[Scenario]:
     """Return the runs of one curve per size."""
-    return [run for nodes in _sizes(effort) for run in curve(effort, nodes)]
+    return [run for nodes in networks.clos_sizes(effort) for run in curve(effort, nodes)]
 
 
 def findings(lab: Lab) -> Findings:
@@ -64,7 +60,7 @@ def findings(lab: Lab) -> Findings:
         (0.1 * capacity, 11, "latency-10"),
         (0.5 * capacity, 21, "latency-50"),
     ]
-    for nodes in _sizes(lab.effort):
+    for nodes in networks.clos_sizes(lab.effort):
         found.series.append(
             curve_series(
                 lab,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lab import Effort, Scenario
+from ..lab import Effort, Scenario, sections
 
 PRESET = "ds-link-c104"
 NODES_PER_SWITCH = 16
@@ -46,6 +46,11 @@ def link_mbytes_per_s() -> float:
 def clos(nodes: int) -> dict[str, Any]:
     """Return a folded Clos of the paper, 64 to 512 nodes."""
     return {"kind": "clos", "terminals": nodes}
+
+
+def clos_sizes(effort: Effort) -> list[int]:
+    """Return the numbers of nodes of these."""
+    return effort.choose(CLOS_SIZES, (64, 256, 512))
 
 
 def grid(side: int) -> dict[str, Any]:
@@ -117,12 +122,7 @@ def scenario(
         "technology": written,
         "routing": _routing(topology, adaptive),
         "traffic": traffic,
-        "run": {
-            "duration": f"{warmup_ms + measure_ms:.6g} ms",
-            "warmup": f"{warmup_ms:.6g} ms",
-            "precision": 0.0,
-        },
-        "output": {"links": False, "flows": False},
+        **sections(warmup_ms, measure_ms),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..lab import Effort, Findings, Lab, Measured, Scenario
 from ..published import Number, numbers
-from ..rows import predicted, reported, row, series
+from ..rows import predictions, reported, row, series
 from . import networks
 
 LENGTHS_BYTES = (4, 8, 16, 32, 48, 64, 96, 128, 200, 256, 512, 1000)
@@ -114,14 +114,7 @@ def _grid_rows(printed: Number, runs: list[Measured]) -> list[dict[str, Any]]:
         (backlog, of_limit, "infinite backlog, of 9.524 MB/s", {"kind": "reported", "note": note}),
     ]
     return [
-        row(
-            printed,
-            run.accepted_mbytes_per_s * scale,
-            ci95=run.accepted_mbytes_per_s_ci95 * scale,
-            variant=variant,
-            **how,
-        )
-        for run, scale, variant, how in values
+        row(printed, **run.accepted(scale), variant=variant, **how) for run, scale, variant, how in values
     ]
 
 
@@ -171,4 +164,4 @@ def _length_rows(printed: dict[str, Number], curves: dict[str, dict[str, Any]]) 
         "length-best": (best, (32.0, 128.0)),
         "length-long": (min(longer, default=None), (100.0, 500.0)),
     }
-    return [predicted(printed[key], ours, limits) for key, (ours, limits) in values.items()]
+    return predictions(printed, values)

@@ -11,10 +11,8 @@ from fabriloom.topology.graph import Graph
 
 from ..lab import Findings, Lab
 from ..published import Number, numbers
-from ..rows import arithmetic, reported
+from ..rows import INPUT, arithmetic, exact, noted, reported
 from . import networks
-
-INPUT = "an input of the model"
 
 
 def findings(_lab: Lab) -> Findings:
@@ -50,60 +48,37 @@ def _inputs(printed: dict[str, Number]) -> list[dict]:
 def _counts(printed: dict[str, Number]) -> list[dict]:
     grid_400, grid_1024 = build(**networks.grid(5)), build(**networks.grid(8))
     clos_256 = build(**networks.clos(256))
-    rows = []
-    for key, value in {
+    ports = np.bincount(clos_256.link_source, minlength=clos_256.switches)[: clos_256.switches]
+    counted = {
         "grid-400-nodes": grid_400.terminals,
         "nodes": grid_1024.terminals,
         "grid-1024-side": int(np.sqrt(grid_1024.switches)),
-        "grid-neighbours": int(_neighbours(grid_1024).max()),
-        "clos-256-links-per-pair": _parallel(clos_256),
-        "switch-ports": int(_ports(clos_256).max()),
-    }.items():
-        exact = float(printed[key]["value"])
-        rows.append(arithmetic(printed[key], float(value), (exact, exact)))
-    between = len(grid_1024.switch_links) // 2
-    rows.append(
-        reported(
-            printed["grid-1024-active-links"],
-            float(grid_1024.terminals + between),
-            "contradicts the construction that the paper describes, which has 1024 + 448 cables",
-        )
-    )
-    return rows
+        "grid-neighbours": int(np.bincount(_pairs(grid_1024)[0][0]).max()),
+        "clos-256-links-per-pair": int(_pairs(clos_256)[1].max()),
+        "switch-ports": int(ports.max()),
+    }
+    links = float(grid_1024.terminals + len(grid_1024.switch_links) // 2)
+    note = "contradicts the construction that the paper describes, which has 1024 + 448 cables"
+    return [*exact(printed, counted), reported(printed["grid-1024-active-links"], links, note)]
 
 
 def _reliability(printed: dict[str, Number]) -> list[dict]:
     hours, links = float(printed["test-duration"]["value"]), float(printed["grid-1024-active-links"]["value"])
     bits = links * hours * 3600 * networks.LINK_MBITS_PER_S * 1e6
     note = "one over the bits of 1344 links in 200 hours; the printed limit needs 215 hours"
-    return [
-        reported(
-            printed["grid-1024-differential-share"], 100 * 448 / 1472, "448 cables between switches, of 1472"
-        ),
-        reported(printed["test-duration"], None, "link errors are not simulated"),
-        reported(printed["link-error-rate"], 1 / bits, note),
-    ]
+    values = {
+        "grid-1024-differential-share": (100 * 448 / 1472, "448 cables between switches, of 1472"),
+        "test-duration": (None, "link errors are not simulated"),
+        "link-error-rate": (1 / bits, note),
+    }
+    return noted(printed, values)
 
 
-def _neighbours(graph: Graph) -> np.ndarray:
-    """Return, per switch, the number of other switches that it has links to."""
+def _pairs(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
+    """Return the pairs of switches that links join, shape (2, pairs), and how many links join each."""
     chosen = graph.switch_links
-    pairs = np.unique(np.stack([graph.link_source[chosen], graph.link_target[chosen]]), axis=1)
-    return np.bincount(pairs[0], minlength=graph.switches)
-
-
-def _ports(graph: Graph) -> np.ndarray:
-    """Return, per switch, the number of links that leave it, one per port."""
-    return np.bincount(graph.link_source, minlength=graph.switches + graph.terminals)[: graph.switches]
-
-
-def _parallel(graph: Graph) -> int:
-    """Return the number of links from one switch to another, which is the same for all pairs in a Clos."""
-    chosen = graph.switch_links
-    _, counts = np.unique(
-        np.stack([graph.link_source[chosen], graph.link_target[chosen]]), axis=1, return_counts=True
-    )
-    return int(counts.max())
+    ends = np.stack([graph.link_source[chosen], graph.link_target[chosen]])
+    return np.unique(ends, axis=1, return_counts=True)
 
 
 def _rates_and_cuts(printed: dict[str, Number]) -> list[dict]:
@@ -112,10 +87,11 @@ def _rates_and_cuts(printed: dict[str, Number]) -> list[dict]:
     capacity = 256 * networks.node_mbytes_per_s(256) / 1000
     saturation = float(printed["clos-256-saturation"]["value"])
     clos, grid = build(**networks.clos(256)), build(**networks.grid(4))
+    half_of_rows = np.arange(grid.switches) < grid.switches // 2
     values = {
         "link-payload": (link, 0.0005),
         "clos-256-cross-section": (_cut_links(clos, _half_of_clos(clos)) * link / 1000, 0.005),
-        "grid-256-cross-section": (_cut_links(grid, _half_of_grid(grid)) * link, 0.5),
+        "grid-256-cross-section": (_cut_links(grid, half_of_rows) * link, 0.5),
         "clos-256-saturation-load": (100 * saturation / capacity, 0.5),
     }
     return [
@@ -127,11 +103,6 @@ def _rates_and_cuts(printed: dict[str, Number]) -> list[dict]:
         )
         for key, (ours, digit) in values.items()
     ]
-
-
-def _half_of_grid(graph: Graph) -> np.ndarray:
-    """Select the switches in the first half of the rows."""
-    return np.arange(graph.switches) < graph.switches // 2
 
 
 def _half_of_clos(graph: Graph) -> np.ndarray:

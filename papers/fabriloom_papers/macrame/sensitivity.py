@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lab import Effort, Lab
+from ..lab import Effort, Measured, Scenario, one_at_a_time
 from . import networks
 
 CASES: dict[str, dict[str, Any]] = {
@@ -38,25 +38,21 @@ HEADER = (
 
 def table(jobs: int = 2) -> list[list[str]]:
     """Return one line per case."""
+    return one_at_a_time(CASES, _runs, _columns, jobs)
+
+
+def _runs(changed: dict[str, Any]) -> list[Scenario]:
     effort, topology = Effort(quick=False), networks.clos(256)
-    with Lab(jobs=jobs) as lab:
-        runs = [
-            networks.saturated(effort, topology, load=load, technology=changed)
-            for changed in CASES.values()
-            for load in (None, 0.1, 0.5)
-        ]
-        measured = iter(lab.measure(runs))
-    lines = []
-    for name in CASES:
-        full, light, half = next(measured), next(measured), next(measured)
-        lines.append(
-            [
-                name,
-                f"{full.accepted_mbytes_per_s / 1000:.3f} ± {full.accepted_mbytes_per_s_ci95 / 1000:.3f}",
-                f"{light.latency_ns / 1000:.2f}",
-                f"{100 * light.share_longer(3 * light.latency_ns):.3f}",
-                f"{half.latency_ns / 1000:.2f}",
-                f"{100 * half.share_longer(5 * half.latency_ns):.3f}",
-            ]
-        )
-    return lines
+    loads = (None, 0.1, 0.5)
+    return [networks.saturated(effort, topology, load=load, technology=changed) for load in loads]
+
+
+def _columns(measured: list[Measured]) -> list[str]:
+    full, light, half = measured
+    return [
+        f"{full.accepted_mbytes_per_s / 1000:.3f} ± {full.accepted_mbytes_per_s_ci95 / 1000:.3f}",
+        f"{light.latency_ns / 1000:.2f}",
+        f"{100 * light.share_longer(3 * light.latency_ns):.3f}",
+        f"{half.latency_ns / 1000:.2f}",
+        f"{100 * half.share_longer(5 * half.latency_ns):.3f}",
+    ]

@@ -127,13 +127,11 @@ def _mean_row(printed: Number, pool: Pooled, part: float | None) -> dict[str, An
         note = "the paper's load is read as the one that is set; a set load of 50 % accepts less"
         return reported(printed, mean, note, ci95=ci95, variant="50 % accepted")
     value = float(printed["value"])
-    limits = (value * (1 - part), value * (1 + part))
-    return predicted(printed, mean, limits, ci95=ci95)
+    return predicted(printed, mean, (value * (1 - part), value * (1 + part)), ci95=ci95)
 
 
 def _tail_row(printed: Number, pool: Pooled, times: float, variant: str) -> dict[str, Any]:
     share, ci95 = pool.share_longer(times)
-    note = "the tail depends on the order of waiting heads, which is not published; FIFO is taken"
-    if variant:
-        note = "shows what the tail depends on"
+    order = "the tail depends on the order of waiting heads, which is not published; FIFO is taken"
+    note = "shows what the tail depends on" if variant else order
     return reported(printed, share, note, ci95=ci95, variant=variant)

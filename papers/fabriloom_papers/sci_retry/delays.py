@@ -10,7 +10,7 @@ from fabriloom.results.statistics import mean_of_runs
 
 from ..lab import Effort, Findings, Lab, Measured, Scenario
 from ..published import Number, numbers
-from ..rows import near, predicted, reported, row, series
+from ..rows import near, predicted, predictions, reported, row, series
 from . import networks
 
 DELAYS_NS = (1, 50, 100, 200, 400, 800, 1600, 3200, 6400, 12800)
@@ -138,10 +138,8 @@ def _throughput_rows(
 
 def _nine_rows(printed: dict[str, Number], ours: dict[str, float], variant: str) -> list[dict[str, Any]]:
     """Compare nine senders, with the tolerances of three."""
-    return [
-        predicted(printed[key], value, near(printed[key], 0.15 if key == "gain-9" else 0.1), variant=variant)
-        for key, value in ours.items()
-    ]
+    values = {key: (value, 0.15 if key == "gain-9" else 0.1) for key, value in ours.items()}
+    return predictions(printed, values, variant=variant)
 
 
 def _plain_rows(lab: Lab, printed: dict[str, Number]) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from ..lab import Effort, Scenario
+from ..lab import Effort, Scenario, sections
 
 PRESET = "sci-retry"
 HERE = Path(__file__).parent
@@ -79,10 +79,5 @@ def scenario(
             "source_queue": "none",
             "senders": [f"P{number}" for number in range(senders if alone else RINGS * senders)],
         },
-        "run": {
-            "duration": f"{warmup_us + measure_us:.6g} us",
-            "warmup": f"{warmup_us:.6g} us",
-            "precision": 0.0,
-        },
-        "output": {"links": False, "flows": False},
+        **sections(warmup_us, measure_us, "us"),
     }

@@ -6,14 +6,11 @@ from typing import Any
 
 from fabriloom.technology import ring_technology
 from fabriloom.topology import build
-from fabriloom.topology.rings import Rings
 
 from ..lab import Findings, Lab
 from ..published import Number, numbers
-from ..rows import arithmetic, near, reported
+from ..rows import exact, inputs, reported
 from . import networks
-
-INPUT = "an input of the model"
 
 
 def findings(_lab: Lab) -> Findings:
@@ -35,11 +32,11 @@ def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "linear-first": 1,
         "exponential-base": 2,
     }
-    return [reported(printed[key], value, INPUT) for key, value in ours.items()]
+    return inputs(printed, ours)
 
 
 def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    three, nine = (_built(networks.four_rings(ratio)) for ratio in networks.RATIOS)
+    three, nine = (build(**networks.four_rings(ratio)).own_rings for ratio in networks.RATIOS)
     limit = "SCI's numbers of 16 bits; larger networks are refused"
     values = {
         "senders-3": len(three.partner) / three.rings,
@@ -49,12 +46,4 @@ def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "switch-ports": three.ports,
         "switch-share": 100 / three.rings,
     }
-    rows = [arithmetic(printed[key], float(value), near(printed[key], 0.0)) for key, value in values.items()]
-    return [*rows, reported(printed["nodes-most"], 64.0, limit)]
-
-
-def _built(topology: dict[str, Any]) -> Rings:
-    """Return the rings of a network of this paper."""
-    rings = build(**topology).rings
-    assert rings is not None
-    return rings
+    return [*exact(printed, values), reported(printed["nodes-most"], 64.0, limit)]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lab import Effort, Lab
+from ..lab import Effort, Measured, Scenario, one_at_a_time
 from . import networks
 from .delays import bus_mbytes_per_s, retry_mbytes_per_s
 
@@ -64,22 +64,22 @@ HEADER = (
 
 def table(jobs: int = 2) -> list[list[str]]:
     """Return one line per case, for the exponential strategy."""
-    effort = Effort(quick=False)
-    with Lab(jobs=jobs) as lab:
-        runs = [
-            networks.scenario(effort, ratio, "exponential", delay, **changed)
-            for changed in CASES.values()
-            for ratio in networks.RATIOS
-            for delay in DELAYS_NS
-        ]
-        measured = iter(lab.measure(runs))
-    lines = []
-    for name in CASES:
-        line = [name]
-        for ratio in networks.RATIOS:
-            points = [next(measured) for _ in DELAYS_NS]
-            best = max(points, key=bus_mbytes_per_s)
-            line += [f"{bus_mbytes_per_s(one):.0f}" for one in (points[0], best)]
-            line += [f"{retry_mbytes_per_s(one, ratio):.0f}" for one in (points[0], best)]
-        lines.append(line)
-    return lines
+    return one_at_a_time(CASES, _runs, _columns, jobs)
+
+
+def _runs(changed: dict[str, Any]) -> list[Scenario]:
+    return [
+        networks.scenario(Effort(quick=False), ratio, "exponential", delay, **changed)
+        for ratio in networks.RATIOS
+        for delay in DELAYS_NS
+    ]
+
+
+def _columns(measured: list[Measured]) -> list[str]:
+    found = []
+    for at, ratio in enumerate(networks.RATIOS):
+        points = measured[at * len(DELAYS_NS) :][: len(DELAYS_NS)]
+        ends = (points[0], max(points, key=bus_mbytes_per_s))
+        rates = [bus_mbytes_per_s(one) for one in ends] + [retry_mbytes_per_s(one, ratio) for one in ends]
+        found += [f"{rate:.0f}" for rate in rates]
+    return found

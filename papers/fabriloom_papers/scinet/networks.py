@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..lab import Effort, Scenario
+from ..lab import Effort, Scenario, sections
 
 Topology = dict[str, Any]
 
@@ -77,12 +77,7 @@ def scenario(
             "transaction": transaction,
             "source_queue": "none",
         },
-        "run": {
-            "duration": f"{warmup_us + measure_us:.6g} us",
-            "warmup": f"{warmup_us:.6g} us",
-            "precision": 0.0,
-        },
-        "output": {"links": False, "flows": False},
+        **sections(warmup_us, measure_us, "us"),
     }
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from ..lab import Effort, Findings, Lab, Scenario
 from ..published import Number, numbers
-from ..rows import near, predicted
+from ..rows import predictions
 from . import networks
 from .curves import Sweep
 from .switch import MOST_ABOVE
@@ -52,29 +52,25 @@ def _throughput_rows(printed: dict[str, Number], sweeps: dict[str, Sweep]) -> li
         "omega-loss": omega.at(2000).lost_mbytes_per_s,
         "omega-loss-8000": omega.at(8000).lost_mbytes_per_s,
     }
-    rows = [predicted(printed[key], value, near(printed[key], 0.03)) for key, value in values.items()]
-    for key, sweep in sweeps.items():
-        knee = printed[f"{key}-knee"]
-        rows.append(predicted(knee, sweep.knee(), near(knee, 0.0)))
-    return rows
+    rates = {key: (value, 0.03) for key, value in values.items()}
+    knees = {f"{key}-knee": (sweep.knee(), 0.0) for key, sweep in sweeps.items()}
+    return predictions(printed, rates | knees)
 
 
 def _latency_rows(printed: dict[str, Number], sweeps: dict[str, Sweep]) -> list[dict[str, Any]]:
-    rows = []
-    for key, part in (("omega", 0.08), ("first", 0.08), ("second", 0.12)):
-        number = printed[f"{key}-latency"]
-        ours = sweeps[key].latency_below_ns()
-        rows.append(predicted(number, ours, near(number, part)))
-    for key in ("omega", "first"):
-        knee = printed[f"{key}-latency-knee"]
-        ours = sweeps[key].latency_knee()
-        rows.append(predicted(knee, ours, near(knee, 0.0)))
+    below = {key: sweep.latency_below_ns() for key, sweep in sweeps.items()}
     above = {key: sweep.latency_above_ns()[1] for key, sweep in sweeps.items()}
-    for key, unit in (("omega", 1.0), ("first", 1.0), ("second", 1000.0)):
-        number = printed[f"{key}-latency-above"]
-        limits = near(number, MOST_ABOVE)
-        rows.append(predicted(number, above[key] / unit, limits))
-    return rows
+    values = {
+        "omega-latency": (below["omega"], 0.08),
+        "first-latency": (below["first"], 0.08),
+        "second-latency": (below["second"], 0.12),
+        "omega-latency-knee": (sweeps["omega"].latency_knee(), 0.0),
+        "first-latency-knee": (sweeps["first"].latency_knee(), 0.0),
+        "omega-latency-above": (above["omega"], MOST_ABOVE),
+        "first-latency-above": (above["first"], MOST_ABOVE),
+        "second-latency-above": (above["second"] / 1000, MOST_ABOVE),
+    }
+    return predictions(printed, values)
 
 
 def _ratio_rows(printed: dict[str, Number], sweeps: dict[str, Sweep]) -> list[dict[str, Any]]:
@@ -87,11 +83,9 @@ def _ratio_rows(printed: dict[str, Number], sweeps: dict[str, Sweep]) -> list[di
         "first-fold": (output["first"] / output["omega"], 0.08),
         "networks-fold": (output["second"] / output["omega"], 0.08),
         "first-latency-share": (100 * latency["first"] / latency["omega"], 0.12),
+        "first-latency-above-share": (100 * above["first"] / above["omega"], MOST_ABOVE),
     }
-    rows = [predicted(printed[key], value, near(printed[key], part)) for key, (value, part) in values.items()]
-    number, share = printed["first-latency-above-share"], 100 * above["first"] / above["omega"]
-    rows.append(predicted(number, share, near(number, MOST_ABOVE)))
-    return rows
+    return predictions(printed, values)
 
 
 def _figures(sweeps: dict[str, Sweep]) -> list[dict[str, Any]]:

@@ -11,10 +11,9 @@ from fabriloom.topology.rings import Rings
 
 from ..lab import Findings, Lab
 from ..published import Number, numbers
-from ..rows import arithmetic, near, reported
+from ..rows import exact, inputs, noted
 from . import networks
 
-INPUT = "an input of the model"
 WORDS = "an expectation put into words, of no exact value"
 BANYANS = ("baseline", "omega", "flip", "butterfly", "indirect-cube", "generalized-cube")
 MIRRORS = ("flip", "indirect-cube")
@@ -50,7 +49,7 @@ def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "long-4-loss-input": 2000,
         "omega-input-most": 8000,
     }
-    return [reported(printed[key], value, INPUT) for key, value in ours.items()]
+    return inputs(printed, ours)
 
 
 def _pass_ns(tech: RingTechnology) -> float:
@@ -87,7 +86,7 @@ def _counts(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "banyan-closing": len(straight),
         "banyan-closing-two": len([kind for kind in straight if kind not in MIRRORS]),
     }
-    return [arithmetic(printed[key], float(value), near(printed[key], 0.0)) for key, value in values.items()]
+    return exact(printed, values)
 
 
 def closes(variant: str) -> bool:
@@ -100,10 +99,7 @@ def _baseline_ports(wiring: str) -> int:
 
 
 def _built(topology: networks.Topology) -> Rings:
-    """Return the rings of a network of this paper."""
-    rings = build(**topology).rings
-    assert rings is not None
-    return rings
+    return build(**topology).own_rings
 
 
 def _sums(printed: dict[str, Number]) -> list[dict[str, Any]]:
@@ -116,13 +112,12 @@ def _sums(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "pairs-duplex": bus / 4,
         "pair-most": min(bus, port),
     }
-    return [arithmetic(printed[key], value, near(printed[key], 0.0)) for key, value in values.items()]
+    return exact(printed, values)
 
 
 def _words(printed: dict[str, Number]) -> list[dict[str, Any]]:
     """Report statements in words, with what the model gives."""
-    tech = ring_technology(networks.PRESET)
-    bypass = _pass_ns(tech)
+    bypass = _pass_ns(ring_technology(networks.PRESET))
     notes = {
         "bypass-bound": (bypass, "a bound; the model's bypass FIFO is the 48 ns of section 6.8"),
         "banyan-bypass-ns": (bypass, "some tens of ns; the model's is the 48 ns of section 6.8"),
@@ -134,4 +129,4 @@ def _words(printed: dict[str, Number]) -> list[dict[str, Any]]:
         "second-latency-orders": (nan, "see the latencies above saturation"),
         "extrapolated-size": (nan, "a remark; only the size of 16 has printed results"),
     }
-    return [reported(printed[key], ours, note) for key, (ours, note) in notes.items()]
+    return noted(printed, notes)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lab import Effort, Findings, Lab, Scenario
+from ..lab import Effort, Findings, Lab, Scenario, sections
 from ..rows import series
 
 SIZES = (2, 4, 8, 16, 32, 64)
@@ -34,12 +34,7 @@ def _scenario(effort: Effort, stations: int, pattern: Any, allocation: bool) -> 
             "transaction": "dmove",
             "senders": "all" if kind == "uniform" else [f"t{number}" for number in range(1, stations)],
         },
-        "run": {
-            "duration": f"{warmup_us + measure_us:.6g} us",
-            "warmup": f"{warmup_us:.6g} us",
-            "precision": 0.0,
-        },
-        "output": {"links": False, "flows": True},
+        **sections(warmup_us, measure_us, "us", flows=True),
     }
 
 
@@ -73,43 +68,21 @@ def findings(lab: Lab) -> Findings:
             for mean, stations, sum_ in zip(least, sizes, total, strict=True)
         ]
         title = "One ring, uniform traffic, every station always sending"
+        curves = {"output of the ring (MB/s)": total, "the least of any station, of its share (%)": shares}
         found.series += [
-            _curve("C", title, label, sizes, total, "stations", "output of the ring (MB/s)", log="x"),
-            _curve(
-                "C",
-                title,
-                label,
-                sizes,
-                shares,
-                "stations",
-                "the least of any station, of its share (%)",
-                log="x",
-            ),
+            series("C", title, label, x=sizes, y=y, x_quantity="stations", y_quantity=quantity, log="x")
+            for quantity, y in curves.items()
         ]
         (crowd,) = lab.measure([_to_one(lab.effort, on)])
-        places = list(range(1, CROWD))
-        found.series.append(
-            _curve(
-                "D",
-                "One ring, seven stations sending to the eighth",
-                label,
-                places,
-                [crowd.source_mbytes_per_s.get(place, 0.0) for place in places],
-                "stations behind the receiver",
-                "output of the station (MB/s)",
-            )
+        places = range(1, CROWD)
+        behind = series(
+            "D",
+            "One ring, seven stations sending to the eighth",
+            label,
+            x=places,
+            y=[crowd.source_mbytes_per_s.get(place, 0.0) for place in places],
+            x_quantity="stations behind the receiver",
+            y_quantity="output of the station (MB/s)",
         )
+        found.series.append(behind)
     return found
-
-
-def _curve(
-    figure: str,
-    title: str,
-    label: str,
-    x: list[int],
-    y: list[float],
-    x_quantity: str,
-    y_quantity: str,
-    log: str = "",
-) -> dict[str, Any]:
-    return series(figure, title, label, x=x, y=y, x_quantity=x_quantity, y_quantity=y_quantity, log=log)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..lab import Effort, Lab
+from ..lab import Effort, Measured, Scenario, one_at_a_time
 from . import networks
 
 CASES: dict[str, dict[str, Any]] = {
@@ -76,16 +76,17 @@ HEADER = (
 
 def table(jobs: int = 2) -> list[list[str]]:
     """Return one line per case."""
-    effort, points = Effort(quick=False), [*OUTPUTS.values(), *LATENCIES.values()]
-    with Lab(jobs=jobs) as lab:
-        runs = [
-            networks.sweep_point(effort, topology, gross, **changed)
-            for changed in CASES.values()
-            for topology, gross in points
-        ]
-        measured = iter(lab.measure(runs))
-    lines = []
-    for name in CASES:
-        outputs = [f"{next(measured).accepted_mbytes_per_s:.0f}" for _ in OUTPUTS]
-        lines.append([name, *outputs, *(f"{next(measured).most_ns:.0f}" for _ in LATENCIES)])
-    return lines
+    return one_at_a_time(CASES, _runs, _columns, jobs)
+
+
+def _runs(changed: dict[str, Any]) -> list[Scenario]:
+    points = [*OUTPUTS.values(), *LATENCIES.values()]
+    return [
+        networks.sweep_point(Effort(quick=False), topology, gross, **changed) for topology, gross in points
+    ]
+
+
+def _columns(measured: list[Measured]) -> list[str]:
+    outputs, latencies = measured[: len(OUTPUTS)], measured[len(OUTPUTS) :]
+    rates = [f"{one.accepted_mbytes_per_s:.0f}" for one in outputs]
+    return [*rates, *(f"{one.most_ns:.0f}" for one in latencies)]

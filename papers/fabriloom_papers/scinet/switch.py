@@ -6,7 +6,7 @@ from typing import Any
 
 from ..lab import Effort, Findings, Lab, Scenario
 from ..published import Number, numbers
-from ..rows import calibrated, near, predicted, reported, row
+from ..rows import calibrated, near, predicted, predictions, reported, row
 from . import networks
 from .curves import Sweep
 
@@ -47,7 +47,7 @@ def findings(lab: Lab) -> Findings:
     printed = numbers("scinet")
     sweeps = {key: Sweep.of(lab, runs) for key, runs in _sweeps(lab.effort).items()}
     ringlet, two, four = sweeps.values()
-    found = Findings(
+    return Findings(
         rows=[
             *_throughput_rows(printed, ringlet, two, four),
             *_latency_rows(printed, ringlet, two, four),
@@ -56,7 +56,6 @@ def findings(lab: Lab) -> Findings:
         ],
         series=_figures(ringlet, two, four),
     )
-    return found
 
 
 def _throughput_rows(
@@ -68,45 +67,41 @@ def _throughput_rows(
         "long-4-output": (four.at(1800), "predicted", ""),
     }
     losses = {
-        "ringlet-loss": ringlet.at(1000),
-        "long-loss": two.at(1000),
-        "long-4-loss": four.at(2000),
+        "ringlet-loss": (ringlet.at(1000).lost_mbytes_per_s, 0.03),
+        "long-loss": (two.at(1000).lost_mbytes_per_s, 0.03),
+        "long-4-loss": (four.at(2000).lost_mbytes_per_s, 0.03),
     }
-    knees = {"ringlet-knee": ringlet, "long-knee": two, "long-4-knee": four}
+    knees = {
+        "ringlet-knee": (ringlet.knee(), 0.0),
+        "long-knee": (two.knee(), 0.0),
+        "long-4-knee": (four.knee(), 0.0),
+    }
     rows = []
     for key, (one, kind, note) in outputs.items():
         limits = near(printed[key], 0.03)
         rows.append(row(printed[key], one.accepted_mbytes_per_s, kind=kind, tolerance=limits, note=note))
-    for key, one in losses.items():
-        limits = near(printed[key], 0.03)
-        rows.append(predicted(printed[key], one.lost_mbytes_per_s, limits))
-    for key, sweep in knees.items():
-        limits = near(printed[key], 0.0)
-        rows.append(predicted(printed[key], sweep.knee(), limits))
-    return rows
+    return [*rows, *predictions(printed, losses), *predictions(printed, knees)]
 
 
 def _latency_rows(
     printed: dict[str, Number], ringlet: Sweep, two: Sweep, four: Sweep
 ) -> list[dict[str, Any]]:
     below = {"ringlet-latency": ringlet, "long-latency": two, "long-4-latency": four}
-    rows = []
-    for key, sweep in below.items():
-        limits = near(printed[key], 0.08)
-        ours = sweep.latency_below_ns()
-        rows.append(calibrated(printed[key], ours, limits, LATENCY))
-    knee = printed["ringlet-latency-knee"]
-    rows.append(predicted(knee, ringlet.latency_knee(), near(knee, 0.0)))
     least, most = ringlet.latency_above_ns()
     number = printed["ringlet-latency-above-most"]
-    rows.append(reported(printed["ringlet-latency-above-least"], least, LEAST))
-    limits = near(number, MOST_ABOVE)
-    rows.append(calibrated(number, most, limits, ORDER))
-    for end, value in zip(("least", "most"), two.latency_above_ns(), strict=True):
-        number = printed[f"long-latency-above-{end}"]
-        limits = near(number, MOST_ABOVE)
-        rows.append(predicted(number, value / 1000, limits))
-    return rows
+    ends = zip(("least", "most"), two.latency_above_ns(), strict=True)
+    return [
+        *(
+            calibrated(printed[key], sweep.latency_below_ns(), near(printed[key], 0.08), LATENCY)
+            for key, sweep in below.items()
+        ),
+        *predictions(printed, {"ringlet-latency-knee": (ringlet.latency_knee(), 0.0)}),
+        reported(printed["ringlet-latency-above-least"], least, LEAST),
+        calibrated(number, most, near(number, MOST_ABOVE), ORDER),
+        *predictions(
+            printed, {f"long-latency-above-{end}": (value / 1000, MOST_ABOVE) for end, value in ends}
+        ),
+    ]
 
 
 def _ratio_rows(printed: dict[str, Number], ringlet: Sweep, two: Sweep, four: Sweep) -> list[dict[str, Any]]:
@@ -119,11 +114,9 @@ def _ratio_rows(printed: dict[str, Number], ringlet: Sweep, two: Sweep, four: Sw
         "long-latency-decrease": (100 * (1 - long_ns / ringlet_ns), 0.08),
         "long-latency-half": (ringlet_ns / long_ns, 0.08),
         "loss-factor": (ringlet.at(1000).lost_mbytes_per_s / two.at(1000).lost_mbytes_per_s, 0.08),
+        "over-sevenfold": (faster / slow, (7.0, 8.0)),
     }
-    rows = [predicted(printed[key], value, near(printed[key], part)) for key, (value, part) in values.items()]
-    sevenfold = printed["over-sevenfold"]
-    rows.append(predicted(sevenfold, faster / slow, (7.0, 8.0)))
-    return rows
+    return predictions(printed, values)
 
 
 def _without_row(lab: Lab, printed: Number) -> dict[str, Any]:
@@ -133,7 +126,7 @@ def _without_row(lab: Lab, printed: Number) -> dict[str, Any]:
 
 
 def _figures(ringlet: Sweep, two: Sweep, four: Sweep) -> list[dict[str, Any]]:
-    title = "4-port switch, two senders and two receivers"
+    title, of_four = (f"4-port switch, {many} senders and {many} receivers" for many in ("two", "four"))
     return [
         *ringlet.throughput(
             "6.21",
@@ -149,15 +142,10 @@ def _figures(ringlet: Sweep, two: Sweep, four: Sweep) -> list[dict[str, Any]]:
         *two.latency("6.23", title, "long rings", [(850, 1.127, "long-latency")]),
         *four.throughput(
             "6.24",
-            "4-port switch, four senders and four receivers",
+            of_four,
             "long rings",
             output=[(1800, 1365, "long-4-output")],
             losses=[(2000, 160, "long-4-loss")],
         ),
-        *four.latency(
-            "6.24",
-            "4-port switch, four senders and four receivers",
-            "long rings",
-            [(1700, 1.127, "long-4-latency")],
-        ),
+        *four.latency("6.24", of_four, "long rings", [(1700, 1.127, "long-4-latency")]),
     ]

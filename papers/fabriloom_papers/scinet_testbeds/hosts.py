@@ -6,13 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..lab import Lab, Scenario, between_us
-from ..published import Number
-from ..rows import reported
 
 BUFFER_BYTES, BUFFERS = 64, 8
 SMALL_BYTES = 8
 """Size of a small block."""
-INPUT = "an input of the model"
 BLOCKS = tuple(2**power for power in range(3, 21))
 FULL = 0.95
 """A block has the full throughput if it reaches this fraction of the maximum."""
@@ -86,8 +83,3 @@ def full_from(sizes_bytes: Sequence[int], rates: Sequence[float]) -> int:
     """Return the size of the shortest block with the full throughput."""
     most = max(rates)
     return next(size for size, rate in zip(sizes_bytes, rates, strict=True) if rate >= FULL * most)
-
-
-def inputs(printed: dict[str, Number], values: dict[str, float]) -> list[dict[str, Any]]:
-    """Return rows of the model's inputs."""
-    return [reported(printed[key], value, INPUT) for key, value in values.items()]

@@ -8,7 +8,7 @@ from fabriloom.technology import ring_technology
 
 from ..lab import Findings, Lab, Scenario, between_us
 from ..published import Number, numbers
-from ..rows import calibrated, near, predicted, reported, series
+from ..rows import calibrated, inputs, near, predicted, reported, series
 from . import hosts
 
 RATE = "byte_time of the preset pio-testbed-1"
@@ -47,7 +47,7 @@ def reads(size_bytes: int) -> Scenario:
 
 
 def _inputs(printed: dict[str, Number]) -> list[dict[str, Any]]:
-    return hosts.inputs(
+    return inputs(
         printed,
         {
             "testbed-pcs": 2,

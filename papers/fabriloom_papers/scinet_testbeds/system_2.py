@@ -6,7 +6,7 @@ from typing import Any
 
 from ..lab import Findings, Lab, between_us
 from ..published import Number, numbers
-from ..rows import calibrated, near, predicted, reported, row, series
+from ..rows import calibrated, near, noted, predicted, predictions, row, series
 from . import hosts
 
 PAPER = "scinet-testbeds"
@@ -47,23 +47,18 @@ def _streams(
     number = printed["testbed-2-one-stream"]
     rows = [calibrated(number, one, near(number, 0.03), ONE_STREAM)]
     scored = {
-        "two-streams": (two / one, 0.1),
-        "four-streams": (four / one, 0.1),
-        "eight-streams": (eight, 0.1),
-        "full-block": (full[1], 0.0),
-        "block-growth": ((full[4] / full[1]) ** 0.5, 0.0),
+        "testbed-2-two-streams": (two / one, 0.1),
+        "testbed-2-four-streams": (four / one, 0.1),
+        "testbed-2-eight-streams": (eight, 0.1),
+        "testbed-2-full-block": (full[1], 0.0),
+        "testbed-2-block-growth": ((full[4] / full[1]) ** 0.5, 0.0),
     }
-    for key, (ours, part) in scored.items():
-        number = printed[f"testbed-2-{key}"]
-        rows.append(predicted(number, ours, near(number, part)))
     shown = {
-        "two-block": (full[2], COMBINED),
-        "four-block": (full[4], COMBINED),
-        "eight-block": (None, NOT_SLOWER),
+        "testbed-2-two-block": (full[2], COMBINED),
+        "testbed-2-four-block": (full[4], COMBINED),
+        "testbed-2-eight-block": (None, NOT_SLOWER),
     }
-    for key, (ours, note) in shown.items():
-        rows.append(reported(printed[f"testbed-2-{key}"], ours, note))
-    return rows
+    return [*rows, *predictions(printed, scored), *noted(printed, shown)]
 
 
 def _checks(

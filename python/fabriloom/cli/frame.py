@@ -47,8 +47,9 @@ def path_argument(metavar: str, help: str) -> Any:
     return typer.Argument(metavar=metavar, help=help, show_default=False, callback=at_home)
 
 
-def option(name: str, metavar: str, help: str, *more: str, **settings: Any) -> Any:
-    """Return an option with a value; ``more``: its other names; ``settings``: as of ``typer.Option``."""
+def option(said: str, help: str, *more: str, **settings: Any) -> Any:
+    """Return an option such as ``"--seed N"``; ``more``: other names; ``settings``: of ``typer.Option``."""
+    name, metavar = said.split()
     return typer.Option(*more, name, metavar=metavar, help=help, **settings)
 
 
@@ -57,24 +58,24 @@ def flag(name: str, help: str) -> Any:
     return typer.Option(name, help=help)
 
 
-def path_option(name: str, metavar: str, help: str, *more: str) -> Any:
-    """Return an option that takes a path; ``more``: its other names."""
-    return option(name, metavar, help, *more, callback=at_home)
+def path_option(said: str, help: str, *more: str) -> Any:
+    """Return an option that takes a path, see :func:`option`."""
+    return option(said, help, *more, callback=at_home)
 
 
 File = Annotated[Path, path_argument("FILE", "Scenario: TOML, YAML or JSON.")]
 Set = Annotated[
     list[str] | None,
-    option("--set", "PATH=VALUE", "Change a setting, such as traffic.load=0.3; repeatable."),
+    option("--set PATH=VALUE", "Change a setting, such as traffic.load=0.3; repeatable."),
 ]
-Seed = Annotated[int | None, option("--seed", "N", "Seed of all random streams.", min=0, max=2**63 - 1)]
+Seed = Annotated[int | None, option("--seed N", "Seed of all random streams.", min=0, max=2**63 - 1)]
 Json = Annotated[bool, flag("--json", "Print JSON and nothing else.")]
-Out = Annotated[Path | None, option("--out", "DIR", "Write all that comes out into this folder.")]
+Out = Annotated[Path | None, option("--out DIR", "Write all that comes out into this folder.")]
 Force = Annotated[bool, flag("--force", "Replace an earlier result of fabriloom.")]
 ForceFile = Annotated[bool, flag("--force", "Replace an existing file.")]
 Csv = Annotated[bool, flag("--csv", "With --out: write every table as CSV too.")]
-Loads = Annotated[str | None, option("--loads", "LOAD,LOAD…", "Offered loads, such as 0.1,0.3,0.5.")]
-Jobs = Annotated[int, option("--jobs", "N", "Parallel runs.", "-j", min=1, max=1024)]
+Loads = Annotated[str | None, option("--loads LOAD,LOAD…", "Offered loads, such as 0.1,0.3,0.5.")]
+Jobs = Annotated[int, option("--jobs N", "Parallel runs.", "-j", min=1, max=1024)]
 
 
 SHARED = {

@@ -113,9 +113,10 @@ class Judged:
     of: Looked
     status: str
 
-    def broken(self, what: str) -> Any:
-        """Return an attribute of the first broken requirement; None if all are met."""
-        return getattr(self.of.misses[0], what) if self.of.misses else None
+    @property
+    def miss(self) -> Miss | None:
+        """The first broken requirement."""
+        return next(iter(self.of.misses), None)
 
 
 @dataclass(repr=False)

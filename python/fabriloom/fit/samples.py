@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from .. import reading, units
 from ..programs.simple import LONG_TRAIN, MORE_TURNS, RECEIVES, ROUND, SENDS, TRAIN, TURNS
-from ..reading import ReadError
+from ..reading import ReadError, UserError
 
 
-class FitError(ValueError):
+class FitError(UserError):
     """Data that cannot be read or fitted; the text is the whole message."""
 
 

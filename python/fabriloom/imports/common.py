@@ -262,13 +262,17 @@ class Imported:
 
 
 def _flows(flows: Sequence[Flow]) -> str:
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("name", "source", "target", "length", "period", "start", "phase", "count"))
+    rows: list[Sequence[object]] = []
     for flow in flows:
         count, length, period_ps = _frames(flow)
         times = (f"{period_ps} ps", f"{flow.start_ps} ps", "0 ns")
-        writer.writerow((flow.name, flow.source, flow.target, f"{length} B", *times, count or None))
+        rows.append((flow.name, flow.source, flow.target, f"{length} B", *times, count or None))
+    return _csv(("name", "source", "target", "length", "period", "start", "phase", "count"), rows)
+
+
+def _csv(head: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([head, *rows])
     return out.getvalue()
 
 
@@ -282,21 +286,14 @@ def _frames(flow: Flow) -> tuple[int, int, int]:
 
 def routes_csv(routes: Sequence[Route]) -> str:
     """Return routes as the file of a table."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
     level = ("level",) if any(len(route) > 3 for route in routes) else ()
-    writer.writerow(("switch", "terminal", "links", *level))
-    writer.writerows((switch, target, " ".join(links), *own) for switch, target, links, *own in routes)
-    return out.getvalue()
+    rows = ((switch, target, " ".join(links), *own) for switch, target, links, *own in routes)
+    return _csv(("switch", "terminal", "links", *level), rows)
 
 
 def levels_csv(levels: Iterable[Level]) -> str:
     """Return service levels as a file."""
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(("source", "target", "level"))
-    writer.writerows(levels)
-    return out.getvalue()
+    return _csv(("source", "target", "level"), levels)
 
 
 class Fabric:

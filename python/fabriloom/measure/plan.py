@@ -8,9 +8,10 @@ import numpy as np
 
 from ..programs import Programs
 from ..programs import kinds as op
+from ..reading import UserError
 
 
-class MeasureError(RuntimeError):
+class MeasureError(UserError):
     """A measurement that cannot be made, or is not valid; the text is the whole message."""
 
 

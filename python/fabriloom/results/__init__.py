@@ -16,6 +16,7 @@ from ..output import file
 from ..process.libraries import names, pl
 from ..topology.graph import Graph
 from . import columns, confidence, faults, files, rows, shown, signals, tables
+from .columns.column import Table
 from .ends import standstill
 from .figures import figures
 from .files import Tabled
@@ -34,6 +35,16 @@ if TYPE_CHECKING:
 __all__ = ["ConservationError", "Histogram", "ProgramRun", "Provenance", "Results"]
 
 __getattr__ = names(globals(), {"ProgramRun": ".programs"})
+
+
+def _table(of: Table, kind: type[rows.Rows] | None = None) -> cached_property[pl.DataFrame]:
+    """Return a table that is made when it is first asked for, from rows of a kind or the run of programs."""
+
+    def made(self: Results) -> pl.DataFrame:
+        return of.frame(self._program() if kind is None else kind(*self._numbers))
+
+    made.__doc__ = of.row
+    return cached_property(made)
 
 
 class Results(Tabled):
@@ -155,17 +166,8 @@ class Results(Tabled):
         """What rows of tables are made of."""
         return self.native, self.graph, self.tick_ps / 1000
 
-    @cached_property
-    def planes(self) -> pl.DataFrame:
-        """One row per plane: its throughput; no rows if terminals have one port each."""
-        return columns.features.PLANES.frame(rows.PlaneRows(*self._numbers))
-
-    @cached_property
-    def lanes(self) -> pl.DataFrame:
-        """One row per lane of a link out of a switch: what it had of the wire, beside what is reserved for
-        it; no rows where lanes only take turns.
-        """
-        return columns.runs.LANES.frame(rows.LaneRows(*self._numbers))
+    planes = _table(columns.features.PLANES, rows.PlaneRows)
+    lanes = _table(columns.runs.LANES, rows.LaneRows)
 
     @cached_property
     def buses(self) -> pl.DataFrame:
@@ -188,12 +190,7 @@ class Results(Tabled):
         """One row per pair of terminals: throughput, latency, share; no rows if flows were not kept."""
         return columns.runs.FLOWS.frame(rows.FlowRows(*self._numbers, bounds_ns=self.bounds_ns))
 
-    @cached_property
-    def completions(self) -> pl.DataFrame:
-        """One row per flow of the pattern ``flows``: its packets in the whole run, and when it was
-        complete; no rows for other traffic.
-        """
-        return columns.runs.COMPLETIONS.frame(rows.CompletionRows(*self._numbers))
+    completions = _table(columns.runs.COMPLETIONS, rows.CompletionRows)
 
     @property
     def transfers(self) -> pl.DataFrame | None:
@@ -240,37 +237,12 @@ class Results(Tabled):
             return made.frame_of([])
         return made.frame(rows.LinkRows(*self._numbers))
 
-    @cached_property
-    def batches(self) -> pl.DataFrame:
-        """One row per batch of the measuring window: throughput and latency, to check for a steady state."""
-        return columns.runs.BATCHES.frame(rows.BatchRows(*self._numbers))
-
-    @cached_property
-    def over_time(self) -> pl.DataFrame:
-        """One row per batch and flow, terminal or group of terminals: throughput; see the results
-        reference.
-        """
-        return columns.runs.OVER_TIME.frame(rows.ShareRows(*self._numbers))
-
-    @cached_property
-    def trace(self) -> pl.DataFrame:
-        """One row per delivered packet; no rows unless ``output.trace`` is set."""
-        return columns.runs.TRACE.frame(rows.Rows(*self._numbers))
-
-    @cached_property
-    def events(self) -> pl.DataFrame:
-        """One row per event of a program; no rows if it has none."""
-        return columns.programs.EVENTS.frame(self._program())
-
-    @cached_property
-    def hosts(self) -> pl.DataFrame:
-        """One row per terminal: bytes, back-pressure, occupancy."""
-        return columns.programs.HOSTS.frame(self._program())
-
-    @cached_property
-    def messages(self) -> pl.DataFrame:
-        """One row per message; no rows unless ``output.messages`` is set."""
-        return columns.programs.MESSAGES.frame(self._program())
+    batches = _table(columns.runs.BATCHES, rows.BatchRows)
+    over_time = _table(columns.runs.OVER_TIME, rows.ShareRows)
+    trace = _table(columns.runs.TRACE, rows.Rows)
+    events = _table(columns.programs.EVENTS)
+    hosts = _table(columns.programs.HOSTS)
+    messages = _table(columns.programs.MESSAGES)
 
     @cached_property
     def message_flows(self) -> pl.DataFrame:
@@ -278,10 +250,7 @@ class Results(Tabled):
         self._program()
         return columns.programs.MESSAGE_FLOWS.frame(rows.FlowRows(*self._numbers, kept="message_flow"))
 
-    @cached_property
-    def marks(self) -> pl.DataFrame:
-        """One row per mark that a program passed."""
-        return columns.programs.MARKS.frame(self._program())
+    marks = _table(columns.programs.MARKS)
 
     @cached_property
     def slots(self) -> pl.DataFrame:

@@ -64,19 +64,15 @@ def write_plain(tables: Mapping[str, pl.DataFrame], folder: Path, form: str) -> 
 def tables_of(results: Results) -> dict[str, pl.DataFrame]:
     """Return the tables that the run kept, by file name."""
     if results.measured is not None:
-        return _of_programs(results)
-    tables = {"links": results.links} if results.keeps_links else {}
-    if results.keeps_links:
-        tables |= {name: getattr(results, name) for name in KINDS[results.graph.network_kind].tables}
+        return _with_rows(results, *_OF_PROGRAMS)
+    links = ("links", *KINDS[results.graph.network_kind].tables) if results.keeps_links else ()
+    tables = {name: getattr(results, name) for name in links}
     if results.graph.several is not None:
         tables["planes"] = results.planes
-    if results.keeps_links and len(results.lanes):
-        tables["lanes"] = results.lanes
+    if results.keeps_links:
+        tables |= _with_rows(results, "lanes")
     tables |= {"flows": results.flows, "batches": results.batches, "latency": results.ccdf()}
-    if len(results.over_time):
-        tables["over_time"] = results.over_time
-    if len(results.completions):
-        tables["completions"] = results.completions
+    tables |= _with_rows(results, "over_time", "completions")
     if results.has_requirements:
         tables["requirements"] = results.requirements
     if results.has_codes:
@@ -84,17 +80,18 @@ def tables_of(results: Results) -> dict[str, pl.DataFrame]:
     if results.has_congestion_control:
         tables["congestion"] = results.congestion
     if results.program is not None:
-        tables |= _of_programs(results)
+        tables |= _with_rows(results, *_OF_PROGRAMS)
     if results.has_trace:
         tables["trace"] = results.trace
     return tables
 
 
-def _of_programs(results: Results) -> dict[str, pl.DataFrame]:
-    """Return the tables of programs that have rows."""
-    own = {"events": results.events, "hosts": results.hosts, "messages": results.messages}
-    own |= {"message_flows": results.message_flows, "marks": results.marks, "slots": results.slots}
-    return {name: table for name, table in own.items() if len(table)}
+_OF_PROGRAMS = ("events", "hosts", "messages", "message_flows", "marks", "slots")
+
+
+def _with_rows(results: Results, *names: str) -> dict[str, pl.DataFrame]:
+    """Return those of the tables that have rows."""
+    return {name: table for name in names if len(table := getattr(results, name))}
 
 
 def _trace_events(results: Results) -> Iterator[dict[str, Any]]:

@@ -57,6 +57,14 @@ class Rows:
         """Return bytes per measuring window, in MB/s."""
         return per(size * 1e3, self.window_ns)
 
+    def rate_of(self, name: str) -> Floats:
+        """Return the same of bytes that the engine has counted."""
+        return self.rate(self.raw(name))
+
+    def named(self, name: str) -> Names:
+        """Return the names of terminals that the engine has by their numbers."""
+        return self.terminals[self.count(name)]
+
     def share_of_all(self, size: NDArray[Any]) -> Floats:
         """Return the share of each in the sum, 0 to 1."""
         return per(size, float(size.sum()))

@@ -237,16 +237,20 @@ def _entries(field: dict[str, Any], definitions: dict[str, Any]) -> list[dict[st
 
 
 def property_table(properties: dict[str, Any], required: list[str]) -> list[str]:
-    """Return the lines of a Markdown table of keys, given their JSON Schema."""
-    lines = ["| key | value | default | |", "|---|---|---|---|"]
+    """Return the lines of a Markdown table of keys, given their JSON Schema; of a single key a sentence."""
+    rows: list[tuple[str, str, str, str]] = []
     for name, field in sorted(properties.items(), key=lambda item: not _is_first(*item, required)):
         text = str(field.get("description", "")).replace("|", "\\|")
         told = None if _default(field) else _IF_NOT_GIVEN.search(text)
         text = text if told is None else _IF_NOT_GIVEN.sub("", text)
         default = (told[1] or told[2]) if told else _default(field)
         default = "required" if name in required or field.get("needed") else default
-        lines.append(f"| `{name}` | {_type(field)} | {default} | {text} |")
-    return lines
+        rows.append((f"`{name}`", _type(field), default, text))
+    if len(rows) == 1:
+        [(key, kind, default, text)] = rows
+        default = default if default in ("", "required") else f"default: {default}"
+        return [f"{key}, {kind}{default and f' ({default})'}: {text}"]
+    return ["| key | value | default | |", "|---|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]
 
 
 def _is_first(name: str, field: dict[str, Any], required: list[str]) -> bool:

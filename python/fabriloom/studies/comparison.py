@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain, count
 from typing import Any
 
 from ..compile import graph_of
@@ -93,13 +94,14 @@ def _named(scenarios: Any) -> dict[str, Scenario]:
     found: dict[str, Scenario] = {}
     for given, scenario in pairs:
         scenario = scenario_of(scenario)
-        first = name = str(given) or Provenance.of(scenario).name
-        number = 1
-        while name in found:
-            number += 1
-            name = f"{first} ({number})"
-        found[name] = scenario
+        found[unlike(str(given) or Provenance.of(scenario).name, found)] = scenario
     return found
+
+
+def unlike(name: str, taken: Container[str]) -> str:
+    """Return a name that is not taken, with a number behind it if need be."""
+    numbered = (f"{name} ({number})" for number in count(2))
+    return next(one for one in chain([name], numbered) if one not in taken)
 
 
 def compare(

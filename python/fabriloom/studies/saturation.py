@@ -58,18 +58,12 @@ class Saturation(Tabled):
     @property
     def summary(self) -> dict[str, Any]:
         """The numbers, ready for JSON, see ``results.columns.SATURATION``."""
+        names = ("accepted_mbytes_per_s", "accepted_mbytes_per_s_ci95", "at_load", "sustained_load")
         return {
             **self.provenance.named(),
-            "verdict": self.verdict,
-            "definition": self.definition,
+            **{"verdict": self.verdict, "definition": self.definition},
             "definition_text": DEFINITIONS[self.definition],
-            "accepted_mbytes_per_s": self.accepted_mbytes_per_s,
-            "accepted_mbytes_per_s_ci95": self.accepted_mbytes_per_s_ci95,
-            "at_load": self.at_load,
-            "sustained_load": self.sustained_load,
-            "refused_load": self.refused_load,
-            "varied": self.varied,
-            "interrupted": self.interrupted,
+            **{name: getattr(self, name) for name in (*names, "refused_load", "varied", "interrupted")},
             "points": [{"settings": point.settings, **point.summary} for point in self.points],
         }
 
@@ -157,7 +151,7 @@ def saturate(
         run = scenario.with_settings({**settings, **THROUGHPUT})
         points, interrupted = run_points([(settings, run)], **options)
         found = [point for point in points if point is not None]
-        return _result(scenario, definition, found, interrupted, None, None)
+        return _result(scenario, definition, found, interrupted)
     return _peak(scenario, resolution, options)
 
 
@@ -201,13 +195,13 @@ def _peak(scenario: Scenario, resolution: float, options: dict[str, Any]) -> Sat
     if waits_for_its_packets(scenario):
         if search.run([tenth / 10 for tenth in range(1, 11)]):
             _look_beside_the_best(search, 0.05)
-        return _result(scenario, "peak", search.points(), search.interrupted, None, None)
+        return _result(scenario, "peak", search.points(), search.interrupted)
     low, high = _narrow_down(search, resolution)
     if not search.interrupted and high is not None:
         _look_beside_the_best(search, resolution)
-    if not search.tried:  # interrupted at once: nothing is known, of the ends neither
-        return _result(scenario, "peak", [], search.interrupted, None, None)
-    return _result(scenario, "peak", search.points(), search.interrupted, low, high)
+    # Interrupted at once nothing is known, of the ends neither.
+    ends = (low, high) if search.tried else ()
+    return _result(scenario, "peak", search.points(), search.interrupted, *ends)
 
 
 def _look_beside_the_best(search: _Search, resolution: float) -> None:
@@ -241,8 +235,8 @@ def _result(
     definition: str,
     points: list[Point],
     interrupted: bool,
-    low: float | None,
-    high: float | None,
+    low: float | None = None,
+    high: float | None = None,
 ) -> Saturation:
     """Make the result from the point with the largest throughput."""
     measured = [point for point in points if point.summary["accepted_mbytes_per_s"] is not None]

@@ -21,12 +21,10 @@ NAMED = 8
 def bound(
     call: Call,
     tries: Annotated[
-        int,
-        option("--tries", "N", "Runs per flow in the search for its longest delay.", min=0, max=10**6),
+        int, option("--tries N", "Runs per flow in the search for its longest delay.", min=0, max=10**6)
     ] = 60,
     flow: Annotated[
-        str | None,
-        option("--flow", "SOURCE:TARGET", "Show the parts of the bound of this flow."),
+        str | None, option("--flow SOURCE:TARGET", "Show the parts of the bound of this flow.")
     ] = None,
     strict: Annotated[bool, flag("--strict", "Exit code 1 if a requirement is not guaranteed.")] = False,
 ) -> int:

@@ -30,8 +30,7 @@ def check(
     fault: Annotated[
         str | None,
         option(
-            "--fault",
-            "WHAT",
+            "--fault WHAT",
             "Try every single failure of cables, switches or all.",
             autocompletion=words("all", "cables", "switches"),
         ),
@@ -39,8 +38,7 @@ def check(
     reroute: Annotated[
         str | None,
         option(
-            "--reroute",
-            "KIND",
+            "--reroute KIND",
             "With --fault: new tables each time, auto, shortest-path, up*/down*, minimal-layers or lash.",
             autocompletion=words("auto", "shortest-path", "up*/down*", "minimal-layers", "lash"),
         ),
@@ -48,8 +46,7 @@ def check(
     bisection: Annotated[
         int,
         option(
-            "--bisection",
-            "N",
+            "--bisection N",
             "Estimate the effective bisection bandwidth from N random pairings of the terminals.",
             min=0,
             max=100_000,
@@ -58,9 +55,7 @@ def check(
     resolved: Annotated[
         bool, flag("--resolved", "Also print the scenario with every default filled in.")
     ] = False,
-    out: Annotated[
-        Path | None, path_option("--out", "FILE.html", "Also write a report with a picture.")
-    ] = None,
+    out: Annotated[Path | None, path_option("--out FILE.html", "Also write a report with a picture.")] = None,
     force: ForceFile = False,
 ) -> int:
     """Check a scenario without running it: its parts, its throughput bounds, whether it can deadlock.

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from ..exits import Mistake, complain
 from ..frame import Call, Loads, command, loads_of, path_argument
-from ..house import Comparison, Scenario, bars, comparison, fit, replays, report, samples, store, studies
+from ..house import Comparison, Scenario, bars, comparison, replays, report, samples, store, studies
 from ..house import scenario as room
 
 
@@ -66,16 +66,9 @@ def _results_of(paths: Sequence[Path], names: Sequence[str]) -> dict[str, tuple[
     """Read result folders as scenarios with finished points, under unique names."""
     found: dict[str, tuple[Scenario, list[Any]]] = {}
     for path in paths:
-        try:
-            folder = samples.read_folder(path)
-        except fit.FitError as error:
-            raise Mistake(str(error)) from error
+        folder = samples.read_folder(path)
         measured = any("measured" in summary for _, summary in folder.points)
-        first = name = f"{path.name}, measured" if measured else path.name
-        number = 1
-        while name in (*names, *found):
-            number += 1
-            name = f"{first} ({number})"
+        name = comparison.unlike(f"{path.name}, measured" if measured else path.name, (*names, *found))
         tail: dict[str, list[float]] = {"latency_ns": [], "share_longer": []}
         points = [
             studies.Point({comparison.NAME: name, **settings}, summary, tail)

@@ -18,8 +18,7 @@ def curve(
     points: Annotated[
         int | None,
         option(
-            "--points",
-            "N",
+            "--points N",
             "Number of loads: first --loads, or a few from 10 to 100 %, then more where the curve bends.",
             min=4,
             max=500,

@@ -17,7 +17,7 @@ def design(
     call: Call,
     file: Annotated[Path, path_argument("FILE", "Requirements: TOML, YAML or JSON.")],
     finalists: Annotated[
-        int, option("--finalists", "N", "How many networks that meet all to look for.", min=1, max=50)
+        int, option("--finalists N", "How many networks that meet all to look for.", min=1, max=50)
     ] = 6,
 ) -> int:
     """Find the networks that meet a file of requirements, the cheapest first.

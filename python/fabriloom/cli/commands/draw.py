@@ -13,7 +13,7 @@ from ..house import compile, drawing
 @command("file settings")
 def draw(
     call: Call,
-    to: Annotated[Path | None, path_option("--output", "FILE.svg", "Write to this file.", "-o")] = None,
+    to: Annotated[Path | None, path_option("--output FILE.svg", "Write to this file.", "-o")] = None,
     force: ForceFile = False,
 ) -> None:
     """Draw the network as SVG, to standard output or to a file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from ..exits import Mistake, say
+from ..exits import say
 from ..frame import Call, command, document, path_argument
 from ..house import Fitted, Output, bars, files, folders, report, show
 from ..house import fit as room
@@ -25,11 +25,8 @@ def fit(
     With --out, the parameters are written as a preset, fitted.toml, which a scenario can name.
     """
     with call.output():
-        try:
-            with bars.bar("Predicting") as bar:
-                found = room.fit(measured, bar.steps)
-        except room.FitError as error:
-            raise Mistake(str(error)) from error
+        with bars.bar("Predicting") as bar:
+            found = room.fit(measured, bar.steps)
         call.give(
             lambda: document(found.summary), lambda: _tell(found), lambda at: _write(at, found, call.csv)
         )

@@ -19,34 +19,29 @@ def measure(
     call: Call,
     ranks: Annotated[
         int | None,
-        option("--ranks", "N", "Most processes; each terminal that takes part needs one.", min=1, max=2**20),
+        option("--ranks N", "Most processes; each terminal that takes part needs one.", min=1, max=2**20),
     ] = None,
     hosts: Annotated[
-        Path | None, path_option("--hosts", "FILE", "Host file, one machine per line: name:processes.")
+        Path | None, path_option("--hosts FILE", "Host file, one machine per line: name:processes.")
     ] = None,
     runner: Annotated[
         str,
         option(
-            "--runner",
-            "auto|c|python",
+            "--runner auto|c|python",
             "Program that runs on each rank; auto: the one in C, if it can be compiled.",
             autocompletion=words(*RUNNERS),
         ),
     ] = "auto",
-    warm_ups: Annotated[
-        int, option("--warm-ups", "N", "Rounds before the measurement.", min=0, max=1000)
-    ] = 2,
+    warm_ups: Annotated[int, option("--warm-ups N", "Rounds before the measurement.", min=0, max=1000)] = 2,
     rounds: Annotated[
-        int,
-        option("--rounds", "N", "Measured rounds; the median is reported.", min=1, max=1000),
+        int, option("--rounds N", "Measured rounds; the median is reported.", min=1, max=1000)
     ] = 5,
     oversubscribe: Annotated[
         bool,
         flag("--oversubscribe", "Allow more processes than cores, as a test only: times mean nothing."),
     ] = False,
     patience: Annotated[
-        int,
-        option("--patience", "S", "Give up after S seconds without progress.", min=1, max=10**6),
+        int, option("--patience S", "Give up after S seconds without progress.", min=1, max=10**6)
     ] = 60,
 ) -> int:
     """Run a scenario's program on this machine or a cluster, over MPI, and time every message.
@@ -59,11 +54,8 @@ def measure(
     how = room.Settings(ranks, hosts, runner, warm_ups, rounds, oversubscribe, patience)
     with call.output(store.POINTS) as folder:
         scenario = call.scenario()
-        try:
-            with bars.bar("Measuring") as bar:
-                found = room.measure(scenario, how, kept=folder and folder.kept, progress=bar.steps)
-        except room.MeasureError as error:
-            raise Mistake(str(error)) from error
+        with bars.bar("Measuring") as bar:
+            found = room.measure(scenario, how, kept=folder and folder.kept, progress=bar.steps)
         if found.run is not None:
             call.give_run(found.run, finished=not found.interrupted)
         elif found.curve is not None:

@@ -18,14 +18,12 @@ _LARGEST_REPORT = 1 << 30
 def plot(
     call: Call,
     report: Annotated[Path, path_argument("REPORT", "A report.html or reproduction.html.")],
-    out: Annotated[Path, option("--out", "DIR", "Folder of the figures.")] = Path("figures"),
+    out: Annotated[Path, option("--out DIR", "Folder of the figures.")] = Path("figures"),
     form: Annotated[
-        str,
-        option("--format", "svg|pdf|png", "File format.", autocompletion=words("svg", "pdf", "png")),
+        str, option("--format svg|pdf|png", "File format.", autocompletion=words("svg", "pdf", "png"))
     ] = "svg",
     numbers: Annotated[
-        list[int] | None,
-        option("--figure", "N", "Only the N-th chart of the report; repeatable."),
+        list[int] | None, option("--figure N", "Only the N-th chart of the report; repeatable.")
     ] = None,
 ) -> None:
     """Draw the charts of a report as figures for a paper, one file each."""

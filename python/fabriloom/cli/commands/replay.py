@@ -33,14 +33,13 @@ def replay(
     since: Annotated[
         str | None,
         option(
-            "--from",
-            "TIME",
+            "--from TIME",
             'The packets from this time of the run on, such as "20 us", or "end" for the last ones; if '
             "not given, from the beginning, or the last ones of a run that got stuck, and those of the "
             "other one before that time.",
         ),
     ] = None,
-    out: Annotated[Path, path_option("--out", "FILE.html", "The file to write.")] = Path("replay.html"),
+    out: Annotated[Path, path_option("--out FILE.html", "The file to write.")] = Path("replay.html"),
     force: ForceFile = False,
 ) -> int:
     """Run a scenario and write one HTML file in which its packets play: to be opened or sent anywhere."""

@@ -20,10 +20,10 @@ def route(
     call: Call,
     certificate: Annotated[
         Path | None,
-        path_option("--certificate", "FILE.json", "Write the proof that the routing cannot deadlock."),
+        path_option("--certificate FILE.json", "Write the proof that the routing cannot deadlock."),
     ] = None,
     check: Annotated[
-        Path | None, path_option("--check", "FILE.json", "Check a proof against this network.")
+        Path | None, path_option("--check FILE.json", "Check a proof against this network.")
     ] = None,
     force: ForceFile = False,
 ) -> int:

@@ -19,11 +19,7 @@ def run(
     seeds: Annotated[
         int | None,
         option(
-            "--seeds",
-            "N",
-            "Run with N seeds; print the means over the runs and their spread.",
-            min=2,
-            max=1000,
+            "--seeds N", "Run with N seeds; print the means over the runs and their spread.", min=2, max=1000
         ),
     ] = None,
     strict: Annotated[

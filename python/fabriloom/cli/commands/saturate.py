@@ -15,8 +15,7 @@ def saturate(
     definition: Annotated[
         str,
         option(
-            "--definition",
-            "peak|backlog",
+            "--definition peak|backlog",
             "peak: largest accepted throughput over all loads; backlog: throughput with sources that "
             "always have a packet.",
             autocompletion=words("peak", "backlog"),

@@ -30,26 +30,25 @@ from ..house import emit as emitted
 from ..house import folder as study_folder
 
 Place = Annotated[Path, path_argument("DIR", "A study folder.")]
-Which = Annotated[str | None, option("--study", "NAME", "Only this study of the folder.")]
+Which = Annotated[str | None, option("--study NAME", "Only this study of the folder.")]
 Jobs = Annotated[
     int,
-    option("--jobs", "N", "Parallel runs; 0: one per processor.", "-j", min=0, max=1024),
+    option("--jobs N", "Parallel runs; 0: one per processor.", "-j", min=0, max=1024),
 ]
 Budget = Annotated[
     str | None,
-    option("--budget", "TIME", "Stop after a time such as 90s, 10min or 2h; finished points are kept."),
+    option("--budget TIME", "Stop after a time such as 90s, 10min or 2h; finished points are kept."),
 ]
 On = Annotated[
     str | None,
     option(
-        "--on",
-        "WHERE",
+        "--on WHERE",
         "Run on local-cluster, slurm, htcondor or tls://ADDRESS:PORT; needs fabriloom[cluster].",
         autocompletion=words("local-cluster", "slurm", "htcondor", "tls://", "dask://"),
     ),
 ]
-Walltime = Annotated[int, option("--walltime", "MINUTES", "Time limit of each batch job.", min=10)]
-Queue = Annotated[str, option("--queue", "NAME", "Queue or partition of the batch system.")]
+Walltime = Annotated[int, option("--walltime MINUTES", "Time limit of each batch job.", min=10)]
+Queue = Annotated[str, option("--queue NAME", "Queue or partition of the batch system.")]
 
 
 @command("file", "settings json", group=StudyCommands)
@@ -58,8 +57,7 @@ def run(
     place: Annotated[
         Path | None,
         path_option(
-            "--out",
-            "DIR",
+            "--out DIR",
             "Study folder; FILE.study if not given. Studies in the same folder share their points.",
         ),
     ] = None,
@@ -69,8 +67,7 @@ def run(
     walltime: Walltime = 60,
     queue: Queue = "",
     emit: Annotated[
-        str | None,
-        option("--emit", "slurm|condor", "Write a job array into DIR/jobs instead of running."),
+        str | None, option("--emit slurm|condor", "Write a job array into DIR/jobs instead of running.")
     ] = None,
 ) -> int:
     """Run all points of a scenario: its [variants], [sweep] and [study].
@@ -184,9 +181,7 @@ def pack(call: Call, place: Place) -> None:
 def clean(
     call: Call,
     place: Place,
-    forget: Annotated[
-        str | None, option("--forget", "NAME", "Give up this study of the folder first.")
-    ] = None,
+    forget: Annotated[str | None, option("--forget NAME", "Give up this study of the folder first.")] = None,
 ) -> None:
     """Remove points that no study of the folder needs: those of other versions and of earlier forms of a
     study.

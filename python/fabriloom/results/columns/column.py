@@ -41,7 +41,13 @@ class Column:
 
 
 Said = str | tuple[str, Value]
-"""``"unit | meaning"``, and the computation, unless it is the attribute of that name of the rows."""
+"""``"unit | meaning | where from"``, or ``"unit | meaning"`` and the computation.
+
+Where from: a path of attributes and keys, such as ``of.flow``; or ``engine NAME``, what the engine counted
+under that name. Without it: the attribute of the rows that is called as the column is.
+"""
+_BY_UNIT = {"ns": "ns", "0…1": "share", "MB/s": "rate_of", "text": "named"}
+"""The methods of rows that make a column of a unit from what the engine has counted; all others: counts."""
 
 
 def percentiles(prefix: str, meaning: str) -> dict[str, Said]:
@@ -93,14 +99,38 @@ class Table:
             inner[last] = column.of(what)
 
 
-def table(name: str, title: str, row: str, said: Mapping[str, Said], *, is_json: bool = False) -> Table:
-    """Return the table of the columns of ``said``, by name."""
+def table(
+    name: str,
+    title: str,
+    row: str,
+    said: Mapping[str, Said],
+    *,
+    is_json: bool = False,
+    maker: Callable[[str], Value] = attrgetter,
+) -> Table:
+    """Return the table of the columns of ``said``, by name; ``maker``: of a column that does not say how."""
     columns = []
     for key, one in said.items():
-        text, value = one if isinstance(one, tuple) else (one, None if is_json else attrgetter(key))
-        unit, meaning = text.split(" | ", 1)
-        columns.append(Column(key, unit, meaning, value))
+        text, value = one if isinstance(one, tuple) else (one, None if is_json else maker(key))
+        unit, meaning, *where = text.split(" | ")
+        columns.append(Column(key, unit, meaning, _from(where[0], unit, is_json) if where else value))
     return Table(name, title, row, tuple(columns), is_json)
+
+
+def _from(where: str, unit: str, is_json: bool) -> Value:
+    """Return the maker of what stands somewhere; null behind what is null."""
+    kind, _, name = where.rpartition(" ")
+    if kind == "engine":
+        method = _BY_UNIT.get(unit, "count")
+        return lambda rows: int(rows.raw(name).sum()) if is_json else getattr(rows, method)(name)
+
+    def found(what: Any) -> Any:
+        for step in where.split("."):
+            if what is not None:
+                what = what[step] if isinstance(what, Mapping) else getattr(what, step)
+        return what
+
+    return found
 
 
 def _series(column: Column, values: Any) -> pl.Series:
@@ -113,37 +143,6 @@ def _series(column: Column, values: Any) -> pl.Series:
     return pl.Series(column.name, list(values), kind, strict=False)
 
 
-def at(path: str) -> Value:
-    """Return the value at a path of a nested dictionary."""
-
-    def found(summary: Any) -> Any:
-        for level in path.split("."):
-            summary = summary[level]
-        return summary
-
-    return found
-
-
 def of_summary(unit: str, **paths: str) -> dict[str, Said]:
     """Return the columns that repeat keys of the summary, each with the path of its key."""
-    return {name: (f"{unit} | See the summary, `{path}`.", at(path)) for name, path in paths.items()}
-
-
-def count(name: str) -> Value:
-    """Return the maker of what the engine counted under a name."""
-    return lambda rows: rows.count(name)
-
-
-def terminal(name: str) -> Value:
-    """Return the maker of the names of terminals that the engine numbered under a name."""
-    return lambda rows: rows.terminals[rows.count(name)]
-
-
-def time_ns(name: str) -> Value:
-    """Return the maker of a time that the engine measured under a name."""
-    return lambda rows: rows.ns(name)
-
-
-def share(name: str) -> Value:
-    """Return the maker of the same as a fraction of the measuring window, 0 to 1."""
-    return lambda rows: rows.share(name)
+    return {name: f"{unit} | See the summary, `{path}`. | {path}" for name, path in paths.items()}

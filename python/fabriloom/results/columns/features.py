@@ -8,21 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from ... import units
-from .column import Value, count, of_summary, share, table, time_ns
+from .column import of_summary, table
 
 CONGESTION_SUMMARY = table(
     "congestion_summary",
     "Summary of runs with congestion control",
     "",
     {
-        "congestion.marked": (
-            "count | How often a switch marked a packet (FECN).",
-            lambda rows: int(rows.raw("link_marked").sum()),
-        ),
-        "congestion.notified": (
-            "count | Marked packets that were delivered: each is a BECN for its sender.",
-            lambda rows: int(rows.raw("port_notified").sum()),
-        ),
+        "congestion.marked": "count | How often a switch marked a packet (FECN). | engine link_marked",
+        "congestion.notified": "count | Marked packets that were delivered: each is a BECN for its sender. | engine port_notified",
         "congestion.ccti_highest": (
             "count | The highest index of a port in the table (CCTI).",
             lambda rows: int(rows.raw("port_ccti_highest").max()),
@@ -39,7 +33,7 @@ CONGESTION_LINKS = table(
     "congestion_links",
     "Links with congestion control",
     "",
-    {"marked": ("count | Packets that were marked as they were granted the link.", count("link_marked"))},
+    {"marked": "count | Packets that were marked as they were granted the link. | engine link_marked"},
 )
 
 SHARED_LINKS = table(
@@ -47,14 +41,8 @@ SHARED_LINKS = table(
     "Links into switches whose ports share a memory",
     "",
     {
-        "memory_most": (
-            "count | Most flits at a time in the memory of the switch at the end of the link, of all its ports; 0 at a terminal.",
-            count("link_memory_most"),
-        ),
-        "headroom_most": (
-            "count | Of these the most in the headroom of a lane of this link.",
-            count("link_headroom_most"),
-        ),
+        "memory_most": "count | Most flits at a time in the memory of the switch at the end of the link, of all its ports; 0 at a terminal. | engine link_memory_most",
+        "headroom_most": "count | Of these the most in the headroom of a lane of this link. | engine link_headroom_most",
     },
 )
 
@@ -63,13 +51,10 @@ CONGESTION = table(
     "Congestion control",
     "One row per terminal, of several ports per port: how far it was slowed down.",
     {
-        "terminal": ("text | The terminal or the port.", lambda rows: rows.graph.port_names),
-        "notified": ("count | Marked packets of it that were delivered.", count("port_notified")),
-        "ccti_highest": ("count | Its highest index in the table (CCTI).", count("port_ccti_highest")),
-        "rest_share": (
-            "0…1 | Share of the time for which it rested between packets.",
-            share("port_rest_ticks"),
-        ),
+        "terminal": "text | The terminal or the port. | graph.port_names",
+        "notified": "count | Marked packets of it that were delivered. | engine port_notified",
+        "ccti_highest": "count | Its highest index in the table (CCTI). | engine port_ccti_highest",
+        "rest_share": "0…1 | Share of the time for which it rested between packets. | engine port_rest_ticks",
     },
 )
 
@@ -91,7 +76,7 @@ PORT_LINKS = table(
     "port_links",
     "Links of several planes",
     "",
-    {"plane": ("text | Name of the plane that it is of.", lambda rows: rows.planes)},
+    {"plane": "text | Name of the plane that it is of. | planes"},
 )
 
 PLANES = table(
@@ -100,18 +85,15 @@ PLANES = table(
     "One row per plane, if terminals have several ports.",
     {
         "plane": ("text | Its name.", lambda rows: [plane.name for plane in rows.planes]),
-        "packets": ("count | Packets delivered by it in the window.", count("plane_packets")),
-        "bytes": ("B | Their payload.", count("plane_bytes")),
-        "mbytes_per_s": (
-            "MB/s | Payload over the length of the window.",
-            lambda rows: rows.rate(rows.count("plane_bytes")),
-        ),
+        "packets": "count | Packets delivered by it in the window. | engine plane_packets",
+        "bytes": "B | Their payload. | engine plane_bytes",
+        "mbytes_per_s": "MB/s | Payload over the length of the window. | engine plane_bytes",
         "share": (
             "0…1 | Its payload over that of all planes.",
             lambda rows: rows.share_of_all(rows.count("plane_bytes")),
         ),
         "latency_ns_mean": "ns | Mean network latency.",
-        "latency_ns_max": ("ns | Longest network latency.", time_ns("plane_latency_max_ticks")),
+        "latency_ns_max": "ns | Longest network latency. | engine plane_latency_max_ticks",
         "utilisation_mean": (
             "0…1 | Mean utilisation of its links.",
             lambda rows: [float(links.mean()) if len(links) else 0.0 for links in rows.busy],
@@ -143,23 +125,11 @@ CODE_SUMMARY = table(
     "Summary of runs with time-codes, interrupts or broadcasts",
     "Counts are of the window.",
     {
-        "codes.made": (
-            "count | Time-codes, interrupts and broadcasts that their sources made, each once if a terminal sends it by several ports.",
-            lambda codes: codes.made,
-        ),
+        "codes.made": "count | Time-codes, interrupts and broadcasts that their sources made, each once if a terminal sends it by several ports. | made",
         "codes.taken": ("count | How often a terminal took one.", lambda codes: codes.total("taken")),
-        "codes.lost": (
-            "count | Codes on links, or in front of them, when these were down.",
-            lambda codes: int(codes.raw("link_codes_lost").sum()),
-        ),
-        "codes.duplicates": (
-            "count | Codes that switches and terminals dropped because they had come by another way.",
-            lambda codes: int(codes.raw("link_codes_duplicate").sum()),
-        ),
-        "codes.invalid": (
-            "count | Time-codes that switches and terminals dropped because they were not one more than the last.",
-            lambda codes: int(codes.raw("link_codes_invalid").sum()),
-        ),
+        "codes.lost": "count | Codes on links, or in front of them, when these were down. | engine link_codes_lost",
+        "codes.duplicates": "count | Codes that switches and terminals dropped because they had come by another way. | engine link_codes_duplicate",
+        "codes.invalid": "count | Time-codes that switches and terminals dropped because they were not one more than the last. | engine link_codes_invalid",
         "codes.latency_ns_max": (
             "ns | The longest time from the creation of a code until it is accepted.",
             lambda codes: codes.most("latency_ns_max"),
@@ -168,11 +138,8 @@ CODE_SUMMARY = table(
             f"ns | {_JITTER} Of the terminal and the code of which that is most.",
             lambda codes: codes.most("jitter_ns"),
         ),
-        "codes.jitter_covered": (
-            "0…1 | Share of the codes to come whose times are expected between the extremes that were seen, (n - 1) / (n + 1) of n codes, at the terminal that took fewest.",
-            lambda codes: codes.covered,
-        ),
-        "codes.worst": ("text | That code and that terminal.", lambda codes: codes.worst),
+        "codes.jitter_covered": "0…1 | Share of the codes to come whose times are expected between the extremes that were seen, (n - 1) / (n + 1) of n codes, at the terminal that took fewest. | covered",
+        "codes.worst": "text | That code and that terminal. | worst",
     },
     is_json=True,
 )
@@ -191,14 +158,11 @@ CODES = table(
             "count | Made and not taken: lost, dropped on the way, or still on it at the end of the run.",
             lambda one: one.made - one.taken,
         ),
-        "latency_ns_min": (
-            "ns | Shortest time from the creation to the end received.",
-            lambda one: one.latency_ns["min"],
-        ),
-        "latency_ns_mean": ("ns | Their mean.", lambda one: one.latency_ns["mean"]),
-        "latency_ns_p99": ("ns | 99 % took at most as long.", lambda one: one.latency_ns["p99"]),
-        "latency_ns_max": ("ns | The longest.", lambda one: one.latency_ns["max"]),
-        "jitter_ns": (f"ns | {_JITTER}", lambda one: one.latency_ns["jitter"]),
+        "latency_ns_min": "ns | Shortest time from the creation to the end received. | latency_ns.min",
+        "latency_ns_mean": "ns | Their mean. | latency_ns.mean",
+        "latency_ns_p99": "ns | 99 % took at most as long. | latency_ns.p99",
+        "latency_ns_max": "ns | The longest. | latency_ns.max",
+        "jitter_ns": f"ns | {_JITTER} | latency_ns.jitter",
     },
 )
 
@@ -207,19 +171,10 @@ CODE_LINKS = table(
     "Links with time-codes, interrupts or broadcasts",
     "",
     {
-        "codes": ("count | Codes sent on the link.", count("link_codes_sent")),
-        "lost_codes": (
-            "count | Codes lost on it, or in front of it, because it was down.",
-            count("link_codes_lost"),
-        ),
-        "duplicate_codes": (
-            "count | Codes that came by it and were known at its end.",
-            count("link_codes_duplicate"),
-        ),
-        "invalid_codes": (
-            "count | Time-codes that came by it and were not one more than the last at its end.",
-            count("link_codes_invalid"),
-        ),
+        "codes": "count | Codes sent on the link. | engine link_codes_sent",
+        "lost_codes": "count | Codes lost on it, or in front of it, because it was down. | engine link_codes_lost",
+        "duplicate_codes": "count | Codes that came by it and were known at its end. | engine link_codes_duplicate",
+        "invalid_codes": "count | Time-codes that came by it and were not one more than the last at its end. | engine link_codes_invalid",
     },
 )
 
@@ -235,26 +190,25 @@ class FlitRun:
     cycle_ns: float
     flit_bytes: int
 
-    def per_node_cycle(self, key: str) -> float | None:
-        """Return a throughput of the summary in flits per terminal and cycle."""
-        mbytes_per_s = self.summary[key]
-        if mbytes_per_s is None:
-            return None
-        flits_per_ns = mbytes_per_s / 1e3 / self.flit_bytes
-        return flits_per_ns * self.cycle_ns / self.summary["network"]["terminals"]
+    @property
+    def per_node_cycle(self) -> dict[str, float | None]:
+        """The throughputs of the summary in flits per terminal and cycle."""
+        terminals, found = self.summary["network"]["terminals"], dict[str, float | None]()
+        for key in ("offered_mbytes_per_s", "accepted_mbytes_per_s", "accepted_mbytes_per_s_ci95"):
+            rate, name = self.summary[key], key.replace("_mbytes_per_s", "")
+            found[name] = None if rate is None else rate / 1e3 / self.flit_bytes * self.cycle_ns / terminals
+        return found
 
-    def cycles(self, which: str, key: str) -> float | None:
-        """Return a latency of the summary in cycles."""
-        value_ns = self.summary[which][key]
-        return None if value_ns is None else value_ns / self.cycle_ns
-
-
-def _rate(key: str) -> Value:
-    return lambda run: run.per_node_cycle(f"{key}_mbytes_per_s")
-
-
-def _cycles(which: str, key: str) -> Value:
-    return lambda run: run.cycles(which, key)
+    @property
+    def cycles(self) -> dict[str, dict[str, float | None]]:
+        """The latencies of the summary in cycles."""
+        return {
+            which: {
+                key: None if self.summary[which][key] is None else self.summary[which][key] / self.cycle_ns
+                for key in ("mean", "mean_ci95", "p99")
+            }
+            for which in ("latency_ns", "total_latency_ns")
+        }
 
 
 FLIT_SUMMARY = table(
@@ -262,33 +216,15 @@ FLIT_SUMMARY = table(
     "Summary of networks of flits",
     "With `generic`: the same numbers in these units.",
     {
-        "flits.cycle_ns": ("ns | Length of a cycle.", lambda run: run.cycle_ns),
-        "flits.flit_bytes": ("B | Payload of a flit.", lambda run: run.flit_bytes),
-        "flits.offered_per_node_cycle": (
-            "flits | Payload offered per terminal and cycle, as full flits.",
-            _rate("offered"),
-        ),
-        "flits.accepted_per_node_cycle": (
-            "flits | Payload delivered per terminal and cycle, as full flits.",
-            _rate("accepted"),
-        ),
-        "flits.accepted_per_node_cycle_ci95": (
-            "flits | Half-width of its 95 % confidence interval.",
-            lambda run: run.per_node_cycle("accepted_mbytes_per_s_ci95"),
-        ),
-        "flits.latency_cycles_mean": ("cycles | Mean network latency.", _cycles("latency_ns", "mean")),
-        "flits.latency_cycles_mean_ci95": (
-            "cycles | Half-width of its 95 % confidence interval.",
-            _cycles("latency_ns", "mean_ci95"),
-        ),
-        "flits.latency_cycles_p99": (
-            "cycles | 99 % of the packets did not take longer.",
-            _cycles("latency_ns", "p99"),
-        ),
-        "flits.total_latency_cycles_mean": (
-            "cycles | Mean latency from creation at the source.",
-            _cycles("total_latency_ns", "mean"),
-        ),
+        "flits.cycle_ns": "ns | Length of a cycle. | cycle_ns",
+        "flits.flit_bytes": "B | Payload of a flit. | flit_bytes",
+        "flits.offered_per_node_cycle": "flits | Payload offered per terminal and cycle, as full flits. | per_node_cycle.offered",
+        "flits.accepted_per_node_cycle": "flits | Payload delivered per terminal and cycle, as full flits. | per_node_cycle.accepted",
+        "flits.accepted_per_node_cycle_ci95": "flits | Half-width of its 95 % confidence interval. | per_node_cycle.accepted_ci95",
+        "flits.latency_cycles_mean": "cycles | Mean network latency. | cycles.latency_ns.mean",
+        "flits.latency_cycles_mean_ci95": "cycles | Half-width of its 95 % confidence interval. | cycles.latency_ns.mean_ci95",
+        "flits.latency_cycles_p99": "cycles | 99 % of the packets did not take longer. | cycles.latency_ns.p99",
+        "flits.total_latency_cycles_mean": "cycles | Mean latency from creation at the source. | cycles.total_latency_ns.mean",
     },
 )
 

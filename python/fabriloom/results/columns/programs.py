@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..tables import per
-from .column import Said, count, of_summary, percentiles, table, terminal, time_ns
+from .column import Said, of_summary, percentiles, table
 
 MESSAGE_LATENCY_FROM = "creation of the message, when its send has a free place and begins"
 MESSAGE_LATENCY_TO = "arrival of its last packet"
@@ -33,11 +33,11 @@ SLOTS = table(
     "Slots",
     "One row per entry of a SpaceWire-D schedule, in its order.",
     {
-        "slot": ("number | Slot of an epoch, 0 to 63.", lambda one: one.entry["slot"]),
+        "slot": "number | Slot of an epoch, 0 to 63. | entry.slot",
         "initiator": ("text | Who starts transactions in it.", lambda one: str(one.entry["initiator"])),
         "target": ("text | With whom.", lambda one: str(one.entry["target"])),
-        "command": ("text | `write`, `read` or `read-modify-write`.", lambda one: one.entry["command"]),
-        "transactions": ("count | In each epoch.", lambda one: one.entry["transactions"]),
+        "command": "text | `write`, `read` or `read-modify-write`. | entry.command",
+        "transactions": "count | In each epoch. | entry.transactions",
         "epochs": ("count | Epochs in which all of them were done.", lambda one: len(one.used_ns)),
         "used_ns_max": "ns | Longest time from the beginning of the slot to its last reply.",
         "slack_ns_min": (
@@ -133,8 +133,8 @@ EVENTS = table(
             "number | From 0.",
             lambda rows: np.arange(len(rows.programs.events.due_ps)),
         ),
-        "messages": ("count | Messages that it is made of.", lambda rows: rows.programs.events.fragments),
-        "received": ("count | Those that have been received.", lambda rows: rows.event_received),
+        "messages": "count | Messages that it is made of. | programs.events.fragments",
+        "received": "count | Those that have been received. | event_received",
         "due_ns": ("ns | When it was due; null when nothing is.", lambda rows: rows.event_times_ns("due")),
         "begun_ns": ("ns | When its first message was made.", lambda rows: rows.event_times_ns("begun")),
         "first_ns": ("ns | When its first message was received.", lambda rows: rows.event_times_ns("first")),
@@ -142,10 +142,7 @@ EVENTS = table(
             "ns | When its last message was received.",
             lambda rows: rows.event_times_ns("complete"),
         ),
-        "latency_ns": (
-            "ns | From due (from begun where nothing is due) to complete.",
-            lambda rows: rows.event_latency_ns,
-        ),
+        "latency_ns": "ns | From due (from begun where nothing is due) to complete. | event_latency_ns",
     },
 )
 
@@ -154,22 +151,13 @@ HOSTS = table(
     "Hosts",
     "One row per terminal of a program. Counted in the window.",
     {
-        "terminal": ("text | Its name.", lambda rows: rows.graph.terminal_names),
-        "bytes_sent": ("B | Bytes of messages that it sent whole.", count("terminal_bytes_sent")),
-        "bytes_received": ("B | Bytes of messages that it received whole.", count("terminal_bytes_received")),
-        "sent_mbytes_per_s": (
-            "MB/s | Sent over the length of the window.",
-            lambda rows: rows.rate(rows.raw("terminal_bytes_sent")),
-        ),
-        "received_mbytes_per_s": (
-            "MB/s | Received over its length.",
-            lambda rows: rows.rate(rows.raw("terminal_bytes_received")),
-        ),
+        "terminal": "text | Its name. | graph.terminal_names",
+        "bytes_sent": "B | Bytes of messages that it sent whole. | engine terminal_bytes_sent",
+        "bytes_received": "B | Bytes of messages that it received whole. | engine terminal_bytes_received",
+        "sent_mbytes_per_s": "MB/s | Sent over the length of the window. | engine terminal_bytes_sent",
+        "received_mbytes_per_s": "MB/s | Received over its length. | engine terminal_bytes_received",
         "ended_ns": "ns | When its program ended; null if it has none, or has not ended.",
-        "blocked_ns": (
-            "ns | Back-pressure: time that it waited for a free place for a message.",
-            time_ns("terminal_blocked_ticks"),
-        ),
+        "blocked_ns": "ns | Back-pressure: time that it waited for a free place for a message. | engine terminal_blocked_ticks",
         "blocked_share": (
             "0…1 | The same as a share of the window.",
             lambda rows: np.minimum(per(rows.ns("terminal_blocked_ticks"), rows.window_ns), 1.0),
@@ -189,12 +177,9 @@ MESSAGES = table(
             "number | From 0.",
             lambda rows: np.arange(len(rows.raw("message_tag"))),
         ),
-        "source": (
-            "text | Terminal that sent it; of a read, the one whose memory it was in.",
-            terminal("message_source"),
-        ),
-        "target": ("text | Terminal that received it.", terminal("message_target")),
-        "bytes": ("B | Its size.", count("message_bytes")),
+        "source": "text | Terminal that sent it; of a read, the one whose memory it was in. | engine message_source",
+        "target": "text | Terminal that received it. | engine message_target",
+        "bytes": "B | Its size. | engine message_bytes",
         "tag": "number | Its tag; null when it has none.",
         "event": "number | The event that it is a part of; null when it is of none.",
         "made_ns": ("ns | When its send began.", lambda rows: rows.moment_ns("made")),
@@ -223,8 +208,8 @@ MESSAGE_FLOWS = table(
             lambda rows: rows.end("source"),
         ),
         "target": ("text | Terminal that received.", lambda rows: rows.end("target")),
-        "messages": ("count | Messages received in the window.", lambda rows: rows.number),
-        "bytes": ("B | Their size together.", lambda rows: rows.size),
+        "messages": "count | Messages received in the window. | number",
+        "bytes": "B | Their size together. | size",
         "mbytes_per_s": "MB/s | Bytes over the length of the window.",
         "share": (
             "0…1 | Bytes of this pair over the bytes of all.",
@@ -240,9 +225,9 @@ MARKS = table(
     "Marks",
     "One row per mark that a program came to, in the order of time.",
     {
-        "terminal": ("text | Name of the terminal.", terminal("mark_terminal")),
-        "mark": ("number | Number of the mark.", count("mark_tag")),
-        "at_ns": ("ns | When.", lambda rows: rows.count("mark_ticks") * rows.tick_ns),
+        "terminal": "text | Name of the terminal. | engine mark_terminal",
+        "mark": "number | Number of the mark. | engine mark_tag",
+        "at_ns": "ns | When. | engine mark_ticks",
     },
 )
 

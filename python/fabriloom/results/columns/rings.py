@@ -6,30 +6,21 @@ from __future__ import annotations
 import numpy as np
 
 from ..tables import per
-from .column import count, of_summary, share, table, time_ns
+from .column import Value, of_summary, table
 
 RING_SUMMARY = table(
     "ring_summary",
     "Summary of networks of rings",
     "Offered = delivered + refused + in flight + scrubbed; a packet is a transaction.",
     {
-        "network.rings": ("count | Rings of the network.", lambda rows: rows.graph.rings.rings),
+        "network.rings": "count | Rings of the network. | graph.rings.rings",
         "network.buses": (
             "count | Buses of all switches.",
             lambda rows: int(rows.graph.rings.bus_count.sum()),
         ),
-        "packets.scrubbed": (
-            "count | Transactions whose request or response was removed because it went round its ring twice.",
-            lambda rows: int(rows.native["scrubbed"]),
-        ),
-        "sci.busied": (
-            "count | Packets that found no place: answered by a busy echo, or let pass.",
-            lambda rows: rows.total("link_busied"),
-        ),
-        "sci.retries": (
-            "count | Times that a packet sent again was put on a link, by its sender or passing.",
-            lambda rows: rows.total("link_retried"),
-        ),
+        "packets.scrubbed": "count | Transactions whose request or response was removed because it went round its ring twice. | engine scrubbed",
+        "sci.busied": "count | Packets that found no place: answered by a busy echo, or let pass. | engine link_busied",
+        "sci.retries": "count | Times that a packet sent again was put on a link, by its sender or passing. | engine link_retried",
         "sci.retry_share": (
             "0…1 | Share of such packets in all the time in which links were in use.",
             lambda rows: rows.part("retry"),
@@ -51,10 +42,7 @@ RING_SUMMARY = table(
             "ns | The longest delay of a retry in the whole run; 0 when nothing was busied.",
             lambda rows: int(rows.native["retry_delay_ticks_max"]) * rows.tick_ns,
         ),
-        "sci.timed_out": (
-            "count | Transactions of the whole run that were not finished within `technology.timeout`.",
-            lambda rows: int(rows.native["timed_out"]),
-        ),
+        "sci.timed_out": "count | Transactions of the whole run that were not finished within `technology.timeout`. | engine timed_out",
         "sci.bypass_most_symbols": (
             "count | The most symbols in a bypass FIFO at any time.",
             lambda rows: int(rows.raw("link_bypass_most").max(initial=0)),
@@ -63,7 +51,7 @@ RING_SUMMARY = table(
             "0…1 | Utilisation of the busiest link.",
             lambda rows: float(rows.utilisation.max(initial=0.0)),
         ),
-        "sci.bus_transfers": ("count | Packets moved over buses.", lambda rows: rows.total("bus_transfers")),
+        "sci.bus_transfers": "count | Packets moved over buses. | engine bus_transfers",
         "sci.bus_utilisation_max": (
             "0…1 | Utilisation of the buses of the busiest switch.",
             lambda rows: float(rows.bus_utilisation.max(initial=0.0)),
@@ -77,43 +65,32 @@ RING_LINKS = table(
     "Links of rings",
     "One row per link in networks of rings: the output of a station.",
     {
-        "link": ("text | Its name.", lambda rows: rows.graph.link_names),
-        "ring": ("text | Ring it belongs to.", lambda rows: rows.rings),
+        "link": "text | Its name. | graph.link_names",
+        "ring": "text | Ring it belongs to. | rings",
         "source": ("text | Switch or terminal whose station sends on it.", lambda rows: rows.ends[0]),
         "target": ("text | Switch or terminal of the next station.", lambda rows: rows.ends[1]),
-        "packets": (
-            "count | Requests and responses put on the link, passing ones included.",
-            count("link_packets"),
-        ),
-        "symbols": (
-            "count | Symbols of packets and echoes, with their idle symbols; `technology.symbol` says how large these are.",
-            count("link_characters"),
-        ),
+        "packets": "count | Requests and responses put on the link, passing ones included. | engine link_packets",
+        "symbols": "count | Symbols of packets and echoes, with their idle symbols; `technology.symbol` says how large these are. | engine link_characters",
         "utilisation": "0…1 | Share of the time in which the link was in use.",
         "data_share": "0…1 | Share for packets sent for the first time.",
-        "retry_share": ("0…1 | Share for packets sent again.", share("link_retry_ticks")),
-        "echo_share": ("0…1 | Share for echoes.", share("link_echo_ticks")),
-        "mbytes_per_s": (
-            "MB/s | What the link carried, packets and echoes with their headers and idle symbols.",
-            lambda rows: rows.rates["all"],
-        ),
-        "retry_mbytes_per_s": (
-            "MB/s | Of that, packets sent again.",
-            lambda rows: rows.rates["retry"],
-        ),
-        "echo_mbytes_per_s": ("MB/s | Of that, echoes.", lambda rows: rows.rates["echo"]),
-        "retried": ("count | Packets sent again put on the link.", count("link_retried")),
-        "busied": ("count | Packets for which the station at its end had no place.", count("link_busied")),
-        "bypass_most_symbols": (
-            "count | The most symbols in the bypass FIFO in front of the link.",
-            count("link_bypass_most"),
-        ),
-        "waiting_ns": (
-            "ns | Time that the station's own packets waited for the link; summed.",
-            time_ns("link_wait_ticks"),
-        ),
+        "retry_share": "0…1 | Share for packets sent again. | engine link_retry_ticks",
+        "echo_share": "0…1 | Share for echoes. | engine link_echo_ticks",
+        "mbytes_per_s": "MB/s | What the link carried, packets and echoes with their headers and idle symbols. | rates.all",
+        "retry_mbytes_per_s": "MB/s | Of that, packets sent again. | rates.retry",
+        "echo_mbytes_per_s": "MB/s | Of that, echoes. | rates.echo",
+        "retried": "count | Packets sent again put on the link. | engine link_retried",
+        "busied": "count | Packets for which the station at its end had no place. | engine link_busied",
+        "bypass_most_symbols": "count | The most symbols in the bypass FIFO in front of the link. | engine link_bypass_most",
+        "waiting_ns": "ns | Time that the station's own packets waited for the link; summed. | engine link_wait_ticks",
     },
 )
+
+
+def _of_links(name: str) -> Value:
+    """Return the maker of a mean or a maximum over the links of a ring, by the name of the column."""
+    column, _, way = name.rpartition("_")
+    return lambda pl: getattr(pl.col(column), way)()
+
 
 RINGS = table(
     "rings",
@@ -122,32 +99,18 @@ RINGS = table(
     {
         "ring": ("text | Its name.", lambda pl: pl.col("ring")),
         "stations": ("count | Its stations, and so its links.", lambda pl: pl.len()),
-        "mbytes_per_s_mean": (
-            "MB/s | What its links carried on average.",
-            lambda pl: pl.col("mbytes_per_s").mean(),
-        ),
-        "mbytes_per_s_max": (
-            "MB/s | What its busiest link carried.",
-            lambda pl: pl.col("mbytes_per_s").max(),
-        ),
-        "retry_mbytes_per_s_mean": (
-            "MB/s | Packets sent again, mean over its links.",
-            lambda pl: pl.col("retry_mbytes_per_s").mean(),
-        ),
-        "echo_mbytes_per_s_mean": (
-            "MB/s | Echoes, mean over its links.",
-            lambda pl: pl.col("echo_mbytes_per_s").mean(),
-        ),
-        "utilisation_mean": (
-            "0…1 | Average utilisation of its links.",
-            lambda pl: pl.col("utilisation").mean(),
-        ),
-        "utilisation_max": ("0…1 | Utilisation of its busiest link.", lambda pl: pl.col("utilisation").max()),
+        "mbytes_per_s_mean": "MB/s | What its links carried on average.",
+        "mbytes_per_s_max": "MB/s | What its busiest link carried.",
+        "retry_mbytes_per_s_mean": "MB/s | Packets sent again, mean over its links.",
+        "echo_mbytes_per_s_mean": "MB/s | Echoes, mean over its links.",
+        "utilisation_mean": "0…1 | Average utilisation of its links.",
+        "utilisation_max": "0…1 | Utilisation of its busiest link.",
         "busied": (
             "count | Packets that its stations answered by a busy echo.",
             lambda pl: pl.col("busied").sum(),
         ),
     },
+    maker=_of_links,
 )
 
 BUSES = table(
@@ -155,18 +118,12 @@ BUSES = table(
     "Buses",
     "One row per switch of a network of rings.",
     {
-        "switch": ("text | Its name.", lambda rows: rows.graph.switch_names),
+        "switch": "text | Its name. | graph.switch_names",
         "ports": ("count | Its ports.", lambda rows: np.diff(rows.graph.own_rings.port_start)),
-        "buses": ("count | Its buses.", lambda rows: rows.graph.own_rings.bus_count),
-        "transfers": ("count | Packets moved from port to port.", count("bus_transfers")),
-        "utilisation": (
-            "0…1 | Share of the time in which its buses were in use, on average.",
-            lambda rows: rows.bus_utilisation,
-        ),
-        "waiting_ns": (
-            "ns | Time that packets waited for a bus or a place behind it; summed.",
-            time_ns("bus_wait_ticks"),
-        ),
+        "buses": "count | Its buses. | graph.own_rings.bus_count",
+        "transfers": "count | Packets moved from port to port. | engine bus_transfers",
+        "utilisation": "0…1 | Share of the time in which its buses were in use, on average. | bus_utilisation",
+        "waiting_ns": "ns | Time that packets waited for a bus or a place behind it; summed. | engine bus_wait_ticks",
         "waiting_ns_mean": (
             "ns | The same per packet.",
             lambda rows: per(rows.ns("bus_wait_ticks"), rows.count("bus_transfers")),

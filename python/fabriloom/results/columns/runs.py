@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..tables import per
-from .column import Said, count, percentiles, table, terminal, time_ns
+from .column import Said, percentiles, table
 
 # The keys of the summary of a run, and those of ``fabriloom check``.
 
@@ -177,29 +177,17 @@ LINKS = table(
     "Links",
     "One row per link, which is one direction of a cable.",
     {
-        "link": ("text | Its name.", lambda rows: rows.graph.link_names),
+        "link": "text | Its name. | graph.link_names",
         "source": ("text | Switch or terminal it leaves.", lambda rows: rows.ends[0]),
         "target": ("text | Switch or terminal it enters.", lambda rows: rows.ends[1]),
-        "packets": (
-            "count | Packets whose end left on the link; one that was on it as the window began or ended may count, with all its characters.",
-            count("link_packets"),
-        ),
-        "characters": (
-            "count | Header and payload characters and ends of packet sent.",
-            count("link_characters"),
-        ),
+        "packets": "count | Packets whose end left on the link; one that was on it as the window began or ended may count, with all its characters. | engine link_packets",
+        "characters": "count | Header and payload characters and ends of packet sent. | engine link_characters",
         "utilisation": "0…1 | Share of the time in which the wire was occupied, flow-control characters included.",
         "blocked_share": "0…1 | Share of the time in which the wire stood still within a packet.",
         "blocked_ns": "ns | The same in time.",
-        "waiting_ns": (
-            "ns | Time that packets at the front of their input buffer waited for the link; summed.",
-            time_ns("link_wait_ticks"),
-        ),
+        "waiting_ns": "ns | Time that packets at the front of their input buffer waited for the link; summed. | engine link_wait_ticks",
         "waiting_ns_mean": "ns | The same per packet.",
-        "stored_most": (
-            "count | Where switches pause their senders, most flits of complete packets at a time in an input buffer at the end of the link; else 0.",
-            count("link_most_stored"),
-        ),
+        "stored_most": "count | Where switches pause their senders, most flits of complete packets at a time in an input buffer at the end of the link; else 0. | engine link_most_stored",
     },
 )
 
@@ -223,8 +211,8 @@ FLOWS = table(
     {
         "source": ("text | Terminal that sent.", lambda rows: rows.end("source")),
         "target": ("text | Terminal that received.", lambda rows: rows.end("target")),
-        "packets": ("count | Packets delivered in the window.", lambda rows: rows.number),
-        "bytes": ("B | Their payload.", lambda rows: rows.size),
+        "packets": "count | Packets delivered in the window. | number",
+        "bytes": "B | Their payload. | size",
         "mbytes_per_s": "MB/s | Payload over the length of the window.",
         "share": (
             "0…1 | Payload of this flow over the payload of all.",
@@ -252,7 +240,7 @@ COMPLETIONS = table(
         ),
         "lost": ("count | Packets lost by faults, or removed.", lambda rows: rows.own("lost")),
         "under_way": "count | Packets waiting or travelling at the end of the run.",
-        "bytes": ("B | Payload delivered.", lambda rows: rows.size),
+        "bytes": "B | Payload delivered. | size",
         "first_created_ns": "ns | When the first packet was created.",
         "last_delivered_ns": "ns | When the last was delivered.",
         "completion_ns": "ns | From the first to the last of these moments, for a flow with `stop` or `count` that has ended and of which every packet has arrived; otherwise null.",
@@ -313,11 +301,8 @@ CCDF = table(
     "Complementary cumulative latency",
     "One row per step of the curve.",
     {
-        "latency_ns": ("ns | Network latency.", time_ns("latency_values_ticks")),
-        "packets": (
-            "count | Packets in the histogram bin of which this is the middle.",
-            count("latency_counts"),
-        ),
+        "latency_ns": "ns | Network latency. | engine latency_values_ticks",
+        "packets": "count | Packets in the histogram bin of which this is the middle. | engine latency_counts",
         "share_longer": ("0…1 | Share of the packets that took longer.", _longer),
     },
 )
@@ -331,15 +316,12 @@ TRACE = table(
             "number | From 0, in the order of delivery.",
             lambda rows: np.arange(len(rows.raw("trace_source"))),
         ),
-        "source": ("text | Terminal that sent it.", terminal("trace_source")),
-        "target": ("text | Terminal that received it.", terminal("trace_target")),
-        "length_bytes": ("B | Payload.", count("trace_length")),
-        "created_ns": ("ns | Creation at the source.", time_ns("trace_created_ticks")),
-        "started_ns": (
-            "ns | Start of its first character on the link out of its source.",
-            time_ns("trace_started_ticks"),
-        ),
-        "delivered_ns": ("ns | End of packet received.", time_ns("trace_delivered_ticks")),
+        "source": "text | Terminal that sent it. | engine trace_source",
+        "target": "text | Terminal that received it. | engine trace_target",
+        "length_bytes": "B | Payload. | engine trace_length",
+        "created_ns": "ns | Creation at the source. | engine trace_created_ticks",
+        "started_ns": "ns | Start of its first character on the link out of its source. | engine trace_started_ticks",
+        "delivered_ns": "ns | End of packet received. | engine trace_delivered_ticks",
         "latency_ns": (
             "ns | From started to delivered.",
             lambda rows: (

@@ -13,16 +13,6 @@ def fact(name: str) -> Value:
     return lambda one: one.of.facts.get(name)
 
 
-def verdicts(word: str) -> Value:
-    """Return the function that counts the requirements with a verdict."""
-    return lambda table: int((table["verdict"] == word).sum())
-
-
-def least(name: str) -> Value:
-    """Return the function that finds the smallest of a margin; null unless all requirements have it."""
-    return lambda table: None if table[name].null_count() else table[name].min()
-
-
 POINTS = table(
     "points",
     "Points of a curve or sweep",
@@ -97,13 +87,10 @@ SEEDS = table(
     "Means over seeds",
     "One row per number of `fabriloom run --seeds` (`means` in the JSON), over the runs in which it could be measured. The runs themselves are the points.",
     {
-        "quantity": ("text | Name of the column of the table of points.", lambda one: one.name),
+        "quantity": "text | Name of the column of the table of points. | name",
         "runs": ("count | Runs in which it could be measured.", lambda one: len(one.values)),
         "mean": "unit | Mean over seeds, every run counted once.",
-        "ci95": (
-            "unit | Half-width of its 95 % confidence interval over seeds, by Student's t.",
-            lambda one: one.half,
-        ),
+        "ci95": "unit | Half-width of its 95 % confidence interval over seeds, by Student's t. | half",
         "spread": (
             "unit | Standard deviation from seed to seed.",
             # Less the first of them: equal runs have no spread at all.
@@ -120,28 +107,13 @@ REQUIREMENT_SUMMARY = table(
     "Summary of requirements",
     "Of flows and of messages.",
     {
-        "requirements.count": ("count | Flows that have a requirement, and requirements on messages.", len),
-        "requirements.guaranteed": ("count | No packet can be late, in any run.", verdicts("guaranteed")),
-        "requirements.met": (
-            "count | No packet of this run was late, but that is not guaranteed.",
-            verdicts("met"),
-        ),
-        "requirements.missed": (
-            "count | At least one packet of this run was late, or will never arrive.",
-            verdicts("missed"),
-        ),
-        "requirements.unknown": (
-            "count | None arrived, or the run stood still, and nothing is guaranteed.",
-            verdicts("unknown"),
-        ),
-        "requirements.least_margin": (
-            "ratio | The least `margin` of all of them; null if packets of one were not seen.",
-            least("margin"),
-        ),
-        "requirements.least_bound_margin": (
-            "ratio | The least `bound_margin` of all of them; null if one has no bound.",
-            least("bound_margin"),
-        ),
+        "requirements.count": "count | Flows that have a requirement, and requirements on messages.",
+        "requirements.guaranteed": "count | No packet can be late, in any run.",
+        "requirements.met": "count | No packet of this run was late, but that is not guaranteed.",
+        "requirements.missed": "count | At least one packet of this run was late, or will never arrive.",
+        "requirements.unknown": "count | None arrived, or the run stood still, and nothing is guaranteed.",
+        "requirements.least_margin": "ratio | The least `margin` of all of them; null if packets of one were not seen.",
+        "requirements.least_bound_margin": "ratio | The least `bound_margin` of all of them; null if one has no bound.",
     },
     is_json=True,
 )
@@ -169,29 +141,20 @@ REQUIREMENTS = table(
     "Requirements",
     "One row per flow that has a requirement, and per requirement on messages of programs, whose packets here are messages (without what runs have seen `requirements` in the JSON of `fabriloom bound`).",
     {
-        "flow": (
-            "text | Its name, or its two ends; of messages with their tag, and `any` for no end.",
-            lambda seen: seen.of.flow,
-        ),
-        "source": ("text | Terminal that sends.", lambda seen: seen.of.source),
-        "target": ("text | Terminal that receives.", lambda seen: seen.of.target),
-        "packet_bytes": ("B | Payload of a packet.", lambda seen: seen.of.packet_bytes),
-        "requirement_ns": (
-            "ns | Longest time allowed from the creation of a packet to its delivery.",
-            lambda seen: seen.of.requirement_ns,
-        ),
+        "flow": "text | Its name, or its two ends; of messages with their tag, and `any` for no end. | of.flow",
+        "source": "text | Terminal that sends. | of.source",
+        "target": "text | Terminal that receives. | of.target",
+        "packet_bytes": "B | Payload of a packet. | of.packet_bytes",
+        "requirement_ns": "ns | Longest time allowed from the creation of a packet to its delivery. | of.requirement_ns",
         "verdict": "text | `missed`: a packet of this run took longer, or will never arrive; `guaranteed`: none can; `met`: none did, but it is not guaranteed; `unknown`: nothing was seen, or the run stood still, and nothing is guaranteed.",
         "packets": "count | Packets delivered in the window.",
         "lost_packets": "count | Packets of the whole run that never arrive: lost, removed, or refused.",
         "total_latency_ns_p99_99": "ns | 99.99 % of them did not take longer from making to delivery.",
         "total_latency_ns_max": "ns | The longest of them.",
         "margin": "ratio | Share of the requirement that the longest leaves, or a packet that is under way longer; below 0 it is missed. Null if a packet never arrives.",
-        "bound_ns": (
-            "ns | No packet takes longer from making to delivery, in any run; null where there is no such time.",
-            lambda seen: seen.of.bound_ns,
-        ),
+        "bound_ns": "ns | No packet takes longer from making to delivery, in any run; null where there is no such time. | of.bound_ns",
         "bound_margin": "ratio | Share of the requirement that the bound leaves; below 0 it is not guaranteed.",
-        "no_bound": ("text | Why there is no bound; else empty.", lambda seen: seen.of.no_bound),
+        "no_bound": "text | Why there is no bound; else empty. | of.no_bound",
     },
 )
 
@@ -217,8 +180,8 @@ CANDIDATES = table(
     "Candidates of a design",
     "One row per candidate of `fabriloom design` (in the JSON `ranking` has those that meet everything). What belongs to a later sieve than the one that refused it is null.",
     {
-        "candidate": ("text | The network in words.", lambda one: one.of.candidate.name),
-        "family": ("text | Kind of its topology.", lambda one: one.of.candidate.family),
+        "candidate": "text | The network in words. | of.candidate.name",
+        "family": "text | Kind of its topology. | of.candidate.family",
         "parameters": (
             "JSON | Parameters of its topology.",
             lambda one: json.dumps(dict(one.of.candidate.shape.parameters)),
@@ -227,10 +190,7 @@ CANDIDATES = table(
             "JSON | What is varied besides.",
             lambda one: json.dumps(dict(one.of.candidate.settings)),
         ),
-        "networks": (
-            "count | Equal networks; the numbers below are of all together.",
-            lambda one: one.of.candidate.networks,
-        ),
+        "networks": "count | Equal networks; the numbers below are of all together. | of.candidate.networks",
         "terminal_ports": (
             "count | Ports of a terminal, in all networks together.",
             lambda one: one.of.candidate.networks * one.of.candidate.ports_each,
@@ -239,59 +199,30 @@ CANDIDATES = table(
             "count | Places for terminals.",
             lambda one: one.of.candidate.shape.terminals // one.of.candidate.ports_each,
         ),
-        "status": "text | `met`: meets everything; `refused`; `not simulated`: enough cheaper or likelier ones meet everything.",
-        "cost": (
-            "unit | By the costs of the requirements; without metres of cables if not built.",
-            lambda one: one.of.cost,
-        ),
-        "switches": ("count | Switches.", fact("switches")),
-        "ports": ("count | Ports of switches that are used.", fact("ports")),
-        "cables": ("count | Cables, terminals' included; of rings their links.", fact("cables")),
-        "bound": ("factor | Times the traffic at which a link, bus or memory is full.", fact("bound")),
-        "zero_load_ns": (
-            "ns | Mean latency of the longest packets without other traffic, over pairs spread evenly.",
-            fact("zero_load_ns"),
-        ),
-        "carries": (
-            "factor | Times the traffic that it carried in simulation without a pile.",
-            fact("carries"),
-        ),
-        "accepted_mbytes_per_s": (
-            "MB/s | Throughput at the traffic that is asked for.",
-            fact("accepted_mbytes_per_s"),
-        ),
-        "accepted_mbytes_per_s_ci95": (
-            "MB/s | Half-width of its 95 % interval over seeds.",
-            fact("accepted_mbytes_per_s_ci95"),
-        ),
-        "mean_ns": (
-            "ns | Mean latency from the creation of a packet or an event; of a finalist mean over seeds, as the next one.",
-            fact("mean_ns"),
-        ),
-        "tail_ns": ("ns | Its percentile that the requirements name.", fact("tail_ns")),
-        "tail_ns_ci95": ("ns | Half-width of its 95 % interval over seeds.", fact("tail_ns_ci95")),
-        "worst_failure": (
-            "text | The single failure after which least arrives; with `after_failure`.",
-            fact("worst_failure"),
-        ),
-        "after_failure": (
-            "0…1 | Share of the packets that then arrives, counted on the routes; without those of terminals at a failed switch.",
-            fact("after_failure"),
-        ),
-        "delivered_after": (
-            "0…1 | Share of all packets in a simulation with that failure from the beginning.",
-            fact("delivered_after"),
-        ),
-        "tail_after_ns": ("ns | The percentile of those that arrived there.", fact("tail_after_ns")),
-        "breaks": (
-            "text | The first requirement that it breaks, by its path.",
-            lambda one: one.broken("requirement"),
-        ),
-        "have": ("unit | What it has there.", lambda one: one.broken("have")),
-        "need": ("unit | What is asked.", lambda one: one.broken("need")),
-        "by": ("share | How far away, as a share of what is asked.", lambda one: one.broken("by")),
-        "why": ("text | The same in words.", lambda one: one.broken("text")),
+        "status": "text | `met`: meets everything; `refused`; `not simulated`: enough cheaper or likelier ones meet everything. | status",
+        "cost": "unit | By the costs of the requirements; without metres of cables if not built. | of.cost",
+        "switches": "count | Switches.",
+        "ports": "count | Ports of switches that are used.",
+        "cables": "count | Cables, terminals' included; of rings their links.",
+        "bound": "factor | Times the traffic at which a link, bus or memory is full.",
+        "zero_load_ns": "ns | Mean latency of the longest packets without other traffic, over pairs spread evenly.",
+        "carries": "factor | Times the traffic that it carried in simulation without a pile.",
+        "accepted_mbytes_per_s": "MB/s | Throughput at the traffic that is asked for.",
+        "accepted_mbytes_per_s_ci95": "MB/s | Half-width of its 95 % interval over seeds.",
+        "mean_ns": "ns | Mean latency from the creation of a packet or an event; of a finalist mean over seeds, as the next one.",
+        "tail_ns": "ns | Its percentile that the requirements name.",
+        "tail_ns_ci95": "ns | Half-width of its 95 % interval over seeds.",
+        "worst_failure": "text | The single failure after which least arrives; with `after_failure`.",
+        "after_failure": "0…1 | Share of the packets that then arrives, counted on the routes; without those of terminals at a failed switch.",
+        "delivered_after": "0…1 | Share of all packets in a simulation with that failure from the beginning.",
+        "tail_after_ns": "ns | The percentile of those that arrived there.",
+        "breaks": "text | The first requirement that it breaks, by its path. | miss.requirement",
+        "have": "unit | What it has there. | miss.have",
+        "need": "unit | What is asked. | miss.need",
+        "by": "share | How far away, as a share of what is asked. | miss.by",
+        "why": "text | The same in words. | miss.text",
     },
+    maker=fact,
 )
 
 PAIRINGS = table(

@@ -145,11 +145,7 @@ class LinkWays:
         total = float(self.sent.sum())
         others = float(total - both.sum() - to_gone + both[:, gone].sum())
         arrives = share_of(float((weight * share).sum()), total)
-        bound = channel_load(
-            self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.limits)
-        )
-        if bound["accepted_mbytes_per_s_bound"] is not None and (sent := float(self.sent[~out].sum())):
-            bound["accepted_mbytes_per_s_bound"] *= arrives * total / sent
+        bound = self._bound(load, arrives * total, float(self.sent[~out].sum()))
         return Left(
             kind,
             name,
@@ -160,6 +156,14 @@ class LinkWays:
             others_share=share_of(float((weight * share)[asked].sum()), others),
             bound=bound,
         )
+
+    def _bound(self, load: Reals, arrives: float, sent: float) -> dict[str, Any]:
+        """Return the bound on the throughput, of which only what arrives counts."""
+        full = full_at(self.routes, load, self.packet, self.limits)
+        bound = channel_load(self.routes, load, self.packet, full)
+        if bound["accepted_mbytes_per_s_bound"] is not None and sent:
+            bound["accepted_mbytes_per_s_bound"] *= arrives / sent
+        return bound
 
     def _pairs(
         self, to: Ints, switch: Ints, lost: Reals, rows: dict[int, Reals], out: Bools, runs: Bools
@@ -226,11 +230,7 @@ class LinkWays:
         there = np.where(out[port], 0.0, part * arrives[self.entry[port], table.aims(port, to)])
         between = np.bincount(pair, weights=there, minlength=payload.size).astype(float)
         between = between.reshape(payload.shape)
-        bound = channel_load(
-            self.routes, load, self.packet, full_at(self.routes, load, self.packet, self.limits)
-        )
-        if bound["accepted_mbytes_per_s_bound"] is not None and sent.sum():
-            bound["accepted_mbytes_per_s_bound"] *= float((payload * between).sum()) / float(sent.sum())
+        bound = self._bound(load, float((payload * between).sum()), float(sent.sum()))
         assert graph.several is not None
         lives = np.bincount(graph.several.terminal, weights=runs, minlength=graph.terminals) > 0
         return left(
