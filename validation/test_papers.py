@@ -10,7 +10,8 @@ runs. A row of Macramé in the middle of its tolerance, which is several half-wi
 than 1 in 10,000; random pairs and level II of GPMIMD move by about a point of percent, a third of their
 margins. Runs of one case of the retry delay study scatter by 0.2 to 4 MB/s, so means over seeds are compared.
 The closest, of linear and exponential delays at 12.8 us and three senders, differ by 2.2 MB/s, which is four
-standard errors: one alarm in some ten thousand.
+standard errors of eight seeds: one alarm in some ten thousand. All others differ by more than eight standard
+errors of two seeds.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ MISSED = {
 ports on the way. Above saturation a packet waits behind those of its sender, which are too few for the
 latencies of long rings that are printed. Retry delays: nine senders carry more here than the study prints, by
 each of three readings of its networks. The pages tell what was tried."""
-SEEDS = 8
+SEEDS = {(3, 12800): 8}
+"""Of the closest case; two of all others."""
 PREDICTED = (2, 3, 5, 6, 8, 9, 13)
 CALIBRATED = (1, 4, 7, 10)
 
@@ -318,7 +320,7 @@ def test_order_of_the_strategies(senders: int, delay_ns: float) -> None:
 
 
 def _mean_retry_mbytes_per_s(lab: Lab, senders: int, strategy: str, delay_ns: float) -> float:
-    seeds = range(1, SEEDS + 1)
+    seeds = range(1, 1 + SEEDS.get((senders, delay_ns), 2))
     runs = [retry_networks.scenario(lab.effort, senders, strategy, delay_ns, seed=seed) for seed in seeds]
     return fmean(retry_mbytes_per_s(one, senders) for one in lab.measure(runs))
 

@@ -236,6 +236,9 @@ def test_force_replaces_an_earlier_result(file: Path, tmp_path: Path) -> None:
 
 def test_the_home_folder_is_found(file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A shell leaves ``"~/x"`` in quotes as it is; a folder called ~ is what nobody wants."""
+    import matplotlib
+
+    monkeypatch.setenv("MPLCONFIGDIR", matplotlib.get_cachedir())  # or it would list its fonts anew
     monkeypatch.setenv("HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     done = command("run", "~/small.toml", "--out", "~/x")
@@ -243,7 +246,7 @@ def test_the_home_folder_is_found(file: Path, tmp_path: Path, monkeypatch: pytes
     assert f"Written to x{os.sep}; open {Path('x') / 'report.html'}" in done.stdout
     assert command("draw", file, "-o", "~/net.svg").exit_code == exits.OK
     assert command("plot", "~/x/report.html", "--out", "~/figures").exit_code == exits.OK
-    made = {path.name for path in tmp_path.glob("[!.]*")}  # matplotlib has folders of its own there
+    made = {path.name for path in tmp_path.glob("[!.]*")}  # our cache is there, too
     assert made == {"x", "net.svg", "figures", "small.toml"}
 
 
@@ -278,12 +281,14 @@ def test_a_full_disk_loses_no_result(
 def test_a_disk_that_fills_up_in_a_curve_loses_no_point(tmp_path: Path) -> None:
     """A limit on the size of files is the full disk that a test may make; Parquet says so by itself."""
     path = tmp_path / "grid.toml"
-    path.write_text(SMALL.replace("crossbar", "grid").replace("terminals = 4", "shape = [6, 6]"))
+    grid = SMALL.replace("crossbar", "grid").replace("terminals = 4", "shape = [6, 6]")
+    path.write_text(grid.replace("5 ms", "100 us"))
     done = subprocess.run(
         [*FABRILOOM, "curve", str(path), "--loads", "0.1,0.2", "--out", str(tmp_path / "out")],
         capture_output=True,
         text=True,
         check=False,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},  # Python would keep modules that are cut short
         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096)),
     )
     assert done.returncode == exits.MISTAKE, done.stderr
@@ -295,7 +300,7 @@ def test_a_disk_that_fills_up_in_a_curve_loses_no_point(tmp_path: Path) -> None:
     assert not (tmp_path / "out").exists()  # a report that was cut short would look whole in a browser
 
 
-@pytest.mark.parametrize("words", [["schema"], ["run", "FILE"], ["check", "FILE", "--json"]])
+@pytest.mark.parametrize("words", [["schema"], ["run", "FILE"]])
 def test_a_full_disk_behind_standard_output_is_said(file: Path, words: list[str]) -> None:
     command = [*FABRILOOM, *(str(file) if word == "FILE" else word for word in words)]
     with Path("/dev/full").open("w", encoding="utf-8") as full:
@@ -335,11 +340,10 @@ def test_a_study_that_could_not_be_written_is_taken_up_again(
     assert {path.name for path in tmp_path.iterdir()} == {"out", "small.toml"}
 
 
-@pytest.mark.parametrize("name", ["evil\x1b[2J.toml", "evil\x9b2J\u202e.toml", "half\udcff.toml"])
-def test_no_terminal_obeys_the_name_of_a_file(tmp_path: Path, name: str) -> None:
+def test_no_terminal_obeys_the_name_of_a_file(tmp_path: Path) -> None:
     """Names come from archives too. A byte that is no character lost the finished run."""
-    path, out = tmp_path / name, tmp_path / "out"
-    path.write_text(SMALL.replace('name = "Small"', ""), encoding="utf-8")
+    path, out = tmp_path / "evil\x1b[2J\x9b2J\u202e\udcff.toml", tmp_path / "out"
+    path.write_text(SMALL.replace('name = "Small"', "").replace("5 ms", "100 us"), encoding="utf-8")
     for words in (["run"], ["compare", str(path), "--loads", "0.1"], ["run", "--seed", "-1"]):
         done = subprocess.run(
             [*FABRILOOM, *words, str(path), "--out", str(out), "--force"], capture_output=True, check=False
@@ -498,7 +502,7 @@ def test_a_fault_of_the_program_says_what_to_report(file: Path, monkeypatch: pyt
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_writes_what_there_is(file: Path, tmp_path: Path, sent: signal.Signals) -> None:
     environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
-    for seconds in (4, 15, 45):  # on a busy machine the program may not have begun to simulate yet
+    for seconds in (1.5, 4, 15, 45):  # on a busy machine the program may not have begun to simulate yet
         out = tmp_path / f"out-{seconds}"
         endless = [*FABRILOOM, "run", str(file), "--set", "run.duration=1000 s", "--out", str(out)]
         with subprocess.Popen(

@@ -267,7 +267,7 @@ def test_scinet_takes_the_second_grade_until_locality_falls() -> None:
 
 
 def test_gpmimd_takes_one_network_for_little_and_four_for_much() -> None:
-    quick = ["what-if={}", "families.clos.links_per_pair=[2]", "run.duration=10 ms"]
+    quick = ["what-if={}", "families.clos.links_per_pair=[2]", "run.duration=6 ms"]
     quick.append('vary={"protocol.messages_at_once"=[4]}')
     for rate, networks in (("2 kHz", 1), ("16 kHz", 4)):
         asked = load(SCENARIOS / "gpmimd-level-3.toml", [*quick, f"program.rate={rate}"])

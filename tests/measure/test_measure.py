@@ -166,7 +166,7 @@ def test_an_interruption_between_two_points_keeps_the_finished_ones(monkeypatch:
 
 @MPI
 def test_ctrl_c_keeps_the_finished_points(tmp_path: Path) -> None:
-    many = {**SIZES, "sweep": {"program.size": [f"{size} B" for size in range(1, 400)]}}
+    many = {**SIZES, "sweep": {"program.size": [f"{size} B" for size in range(1, 60)]}}
     (tmp_path / "sizes.json").write_text(json.dumps(many), encoding="utf-8")
     options = ["--oversubscribe", "--rounds", "1", "--warm-ups", "0", "--out", "out"]
     command = [str(Path(sys.executable).parent / "fabriloom"), "measure", "sizes.json", *options]

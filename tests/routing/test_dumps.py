@@ -169,62 +169,50 @@ def same_groups(own: RouteTable, other: RouteTable) -> None:
     assert np.array_equal(own.group_start, other.group_start)
 
 
-def same_answers(own: Any, other: Any) -> None:
+def same_answers(*cases: Any) -> None:
     """The cycle, the loads and all that a run gives."""
-    assert own.cycle == other.cycle
-    loads = [routing.channel_loads(own.graph, case.routes.table) for case in (own, other)]
-    # Runs are added in another order.
-    assert np.allclose(loads[0], loads[1], rtol=1e-12)
-    found = [run(case).native for case in (own, other)]
-    np.testing.assert_equal(found[0], found[1])
+    own, *others = [
+        (case.cycle, routing.channel_loads(case.graph, case.routes.table), run(case).native) for case in cases
+    ]
+    for cycle, loads, results in others:
+        assert cycle == own[0]
+        # Runs are added in another order.
+        assert np.allclose(loads, own[1], rtol=1e-12)
+        np.testing.assert_equal(results, own[2])
 
 
 @pytest.mark.parametrize("more", [{}, {"switching": "virtual-cut-through", "lane_sharing": "packet"}])
 @pytest.mark.parametrize(("topology", "lanes", "rule"), CASES)
-def test_shared_columns_change_nothing(
+def test_shared_columns_and_runs_of_them_change_nothing(
     topology: dict[str, Any],
     lanes: int,
     rule: dict[str, Any],
     more: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Tables by lanes, cycles, loads and all results are those of full tables."""
+    """Tables by lanes, entries, cycles, loads and all results are those of full tables."""
     one = scenario(topology, lanes, rule, **more)
     full, own = compiled_above(one, monkeypatch)
-    shared, other = compiled_above(one, monkeypatch, SHARED_ABOVE=0)
+    columns, shared = compiled_above(one, monkeypatch, SHARED_ABOVE=0)
     assert own.table.shared is None
-    assert other.table.shared is not None
-    assert other.table.rows.size < own.table.rows.size
+    assert shared.table.shared is not None
+    assert shared.table.rows.size < own.table.rows.size
     for name in ("group_switch", "group_start", "group_links", "terminal_class", "via_class", "layer"):
-        assert np.array_equal(getattr(own.table, name), getattr(other.table.full(), name)), name
-    same_groups(own.table.full(), other.table.full())
-    same_groups(own.lane_table, other.lane_table)
-    same_answers(full, shared)
+        assert np.array_equal(getattr(own.table, name), getattr(shared.table.full(), name)), name
+    same_groups(own.table.full(), shared.table.full())
+    same_groups(own.lane_table, shared.lane_table)
 
-
-@pytest.mark.parametrize("more", [{}, {"switching": "virtual-cut-through", "lane_sharing": "packet"}])
-@pytest.mark.parametrize(("topology", "lanes", "rule"), CASES)
-def test_runs_of_columns_change_nothing(
-    topology: dict[str, Any],
-    lanes: int,
-    rule: dict[str, Any],
-    more: dict[str, Any],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Tables of runs have the entries, cycles, loads and results of those of columns."""
-    one = scenario(topology, lanes, rule, **more)
-    columns, own = compiled_above(one, monkeypatch, SHARED_ABOVE=0)
     runs, other = compiled_above(one, monkeypatch, RUNS_ABOVE=0)
     assert (other.table.runs is None) == other.via
-    assert np.array_equal(other.table.full().layer, own.table.full().layer)
-    for table, as_runs in ((own.table, other.table), (own.lane_table, other.lane_table)):
+    assert np.array_equal(other.table.full().layer, shared.table.full().layer)
+    for table, as_runs in ((shared.table, other.table), (shared.lane_table, other.lane_table)):
         same_groups(table, as_runs)
         switch, class_ = np.indices(table.route.shape)
         assert np.array_equal(as_runs.entries(switch.ravel(), class_.ravel()), table.route.ravel())
     bound = [flows.Network(case) for case in (columns, runs)]
-    ends = list(itertools.product(range(columns.graph.switches), range(own.lane_table.classes)))
+    ends = list(itertools.product(range(columns.graph.switches), range(shared.lane_table.classes)))
     assert [bound[0]._entry(*one) for one in ends] == [bound[1]._entry(*one) for one in ends]
-    same_answers(columns, runs)
+    same_answers(full, columns, runs)
 
 
 def test_many_keys_are_numbered_as_few_are(monkeypatch: pytest.MonkeyPatch) -> None:

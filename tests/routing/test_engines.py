@@ -248,7 +248,7 @@ def scenario(kind: str, load: float, pattern: Any = "uniform", **technology: Any
         "technology": {"preset": "generic", "lanes": 8, **cut_through, **buffers, **technology},
         "routing": {"kind": kind},
         "traffic": {"length": "64 B", "load": load, "pattern": pattern},
-        "run": {"duration": "6 us", "warmup": "3 us", "precision": 0.0},
+        "run": {"duration": "2 us", "warmup": "1 us", "precision": 0.0},
     }
     return Scenario.from_dict({"name": "ugal", "seed": 1, **sections})
 

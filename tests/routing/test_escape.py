@@ -198,8 +198,9 @@ def end_of(scenario: Scenario | Compiled) -> str:
 
 @pytest.mark.seeds
 def test_no_drawn_torus_deadlocks_but_without_the_rule(seeds: Callable[[int], Iterator[int]]) -> None:
+    """If more than a quarter is stuck without the rule, 20 see a rule that is not kept but once in 300."""
     count = stuck = 0
-    for count, seed in enumerate(seeds(40), 1):  # noqa: B007
+    for count, seed in enumerate(seeds(20), 1):  # noqa: B007
         compiled = proved(drawn_torus(seed), seed)
         assert end_of(compiled) in ("time_limit", "saturated"), seed
         compiled.arrays["link_ring"][:] = routing.NONE

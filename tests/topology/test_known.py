@@ -23,14 +23,15 @@ def adjacency(graph: Graph) -> np.ndarray:
 
 def paths(graph: Graph) -> tuple[np.ndarray, np.ndarray]:
     """Return the distance between all switches in links, and the number of paths of that length."""
-    step = adjacency(graph)
+    step = adjacency(graph).astype(np.float64)  # products of integers take far longer
     distance, ways = np.full(step.shape, -1), np.zeros(step.shape, np.int64)
-    walks, length = np.eye(len(step), dtype=np.int64), 0
+    walks, length = np.eye(len(step)), 0
     while walks.any() and (distance < 0).any():
         fresh = (walks > 0) & (distance < 0)
         distance[fresh], ways[fresh] = length, walks[fresh]
         walks, length = walks @ step, length + 1
         assert length <= graph.switches
+        assert walks.max() < 2**53
     return distance, ways
 
 
