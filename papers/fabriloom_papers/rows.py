@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from .published import Number
@@ -98,27 +98,27 @@ def reported(number: Number, ours: float | None, note: str, **more: Any) -> dict
 INPUT = "an input of the model"
 
 
-def inputs(printed: dict[str, Number], values: dict[str, float]) -> list[dict[str, Any]]:
+def inputs(printed: dict[str, Number], values: Mapping[str, float]) -> list[dict[str, Any]]:
     """Return the rows of what the model was given."""
     return [reported(printed[key], value, INPUT) for key, value in values.items()]
 
 
-def noted(printed: dict[str, Number], values: dict[str, tuple[Any, str]]) -> list[dict[str, Any]]:
+def noted(printed: dict[str, Number], values: Mapping[str, tuple[Any, str]]) -> list[dict[str, Any]]:
     """Return rows that are not scored, each with our value and the reason."""
     return [reported(printed[key], ours, note) for key, (ours, note) in values.items()]
 
 
-def exact(printed: dict[str, Number], values: dict[str, float]) -> list[dict[str, Any]]:
+def exact(printed: dict[str, Number], values: Mapping[str, float]) -> list[dict[str, Any]]:
     """Return the rows of counts and sums, which have to be what is printed."""
     return [arithmetic(printed[key], float(value), near(printed[key], 0.0)) for key, value in values.items()]
 
 
 def predictions(
-    printed: dict[str, Number], values: dict[str, tuple[Any, float | Limits]], **more: Any
+    printed: dict[str, Number], values: Mapping[str, tuple[Any, float | Limits]], **more: Any
 ) -> list[dict[str, Any]]:
     """Return predicted rows, each with limits, or with the part by which ours may differ."""
     return [
-        predicted(printed[key], ours, near(printed[key], part) if isinstance(part, float) else part, **more)
+        predicted(printed[key], ours, part if isinstance(part, tuple) else near(printed[key], part), **more)
         for key, (ours, part) in values.items()
     ]
 
