@@ -222,7 +222,7 @@ impl Network {
     fn choose_among(&mut self, group: u32) -> usize {
         let Self { groups, fabric, packets, stays, .. } = self;
         let Group { waiting, served, arbiter, .. } = &groups.rows[group as usize];
-        let packet = |head: &Head| &packets[stays[head.stay].packet];
+        let packet = |head: &Head| &packets[stays[head.stay].packet].delivery;
         let goes_first = |head: &Head| fabric.goes_first(packet(head).target);
         let ranks = !fabric.port_priority.is_empty() && waiting.iter().any(goes_first);
         let heads = || (0..).zip(waiting).filter(|&(_, head)| !ranks || goes_first(head));
@@ -300,7 +300,7 @@ impl Network {
         if entry & 1 == 0 && self.fabric.link_deletes_header[link as usize] == 0 {
             return class;
         }
-        let packet = &self.packets[packet];
+        let packet = &self.packets[packet].delivery;
         let own = self.fabric.own_classes(packet.source, packet.target);
         self.fabric.terminal_class[packet.target as usize] + own
     }

@@ -189,7 +189,8 @@ impl Network {
             kind => {
                 // No group has two heads of one lane, so queues are in the order of lanes.
                 let served = self.groups[group as usize].served;
-                let made = |head: u32| self.packets[self.queues[head as usize].front().packet].created;
+                let made =
+                    |head: u32| self.packets[self.queues[head as usize].front().packet].delivery.created;
                 let ranked = |&(_, (_, head)): &(usize, (Time, u32))| rank(kind, head, served, || made(head));
                 self.heads(group).min_by_key(ranked)
             }
@@ -204,7 +205,7 @@ impl Network {
     fn heads(&self, group: u32) -> impl Iterator<Item = (usize, (Time, u32))> {
         let goes_first = |head: (Time, u32)| {
             let packet = self.queues[head.1 as usize].front().packet;
-            self.fabric.goes_first(self.packets[packet].target)
+            self.fabric.goes_first(self.packets[packet].delivery.target)
         };
         let all = self.distributions.is_none();
         let waiting = (0..).zip(self.groups[group as usize].waiting.iter().copied());

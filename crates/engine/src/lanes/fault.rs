@@ -6,7 +6,6 @@
 
 use super::buffers::{Credit, Places, Row};
 use super::link::Link;
-use super::packet::Packet;
 use super::parts::Outgoing;
 use super::state::{Network, UNKNOWN};
 use crate::fabric::{Fabric, NEVER, NONE, fault_kind};
@@ -223,7 +222,7 @@ impl Network {
         }
         for sent in outgoing.iter() {
             if self.links[link as usize].from_terminal {
-                asking.push(self.packets[sent.packet].source);
+                asking.push(self.packets[sent.packet].delivery.source);
             }
             if self.hops.limit > 0 && sent.sent > 0 {
                 let hop = self.hop(link, sent, self.agenda.now);
@@ -434,11 +433,9 @@ impl Network {
     pub(super) fn lose(&mut self, packet: u32, count: fn(&mut Losses) -> &mut u64, link: u32) {
         let at = &mut self.packets[packet];
         if !std::mem::replace(&mut at.lost, true) {
-            let (begin, kind) = (self.agenda.now, hop_kind::LOST);
-            let &mut Packet { source, target, created, started, mark, .. } = at;
-            let hop = Hop { source, created, started, target, link, begin, end: begin, kind };
+            let hop = Hop::of(&at.delivery, link, self.agenda.now, self.agenda.now, hop_kind::LOST);
             self.faults.remains += 1;
-            self.faults.lost.add(mark, count, hop, &mut self.hops);
+            self.faults.lost.add(at.delivery.mark, count, hop, &mut self.hops);
         }
     }
 

@@ -14,7 +14,7 @@ use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::slab::Slab;
 use crate::links::arbiter::{Rules, Wire};
 use crate::links::codes::Codes;
-use crate::measure::{CodeCounts, Hop, Hops, LinkCounts, hop_kind};
+use crate::measure::{CodeCounts, Delivery, Hop, Hops, LinkCounts, hop_kind};
 
 /// A time that is not known yet.
 pub(super) const UNKNOWN: Time = Time::MAX;
@@ -181,8 +181,9 @@ impl Network {
     /// Returns characters and class of the front header of a packet.
     pub(super) fn front_header(&self, packet: u32) -> (u32, u32) {
         let packet = &self.packets[packet];
-        let own = self.fabric.own_classes_since(packet.source, packet.target, packet.dispatch);
-        let class = self.fabric.terminal_class[packet.target as usize] + own;
+        let Delivery { source, target, .. } = packet.delivery;
+        let own = self.fabric.own_classes_since(source, target, packet.dispatch);
+        let class = self.fabric.terminal_class[target as usize] + own;
         match packet.header {
             _ if packet.address > 0 => (1, class),
             Header::Via => (self.fabric.via_header_chars, self.fabric.via_class[packet.via as usize] + own),
@@ -197,8 +198,8 @@ impl Network {
         if !self.fabric.draws() {
             return entry;
         }
-        let Packet { source, dispatch, .. } = self.packets[packet];
-        self.fabric.drawn(entry, switch, class, (source, dispatch))
+        let Packet { delivery, dispatch, .. } = self.packets[packet];
+        self.fabric.drawn(entry, switch, class, (delivery.source, dispatch))
     }
 
     /// Returns the switch at the end of a lane that does not lead to a terminal.
@@ -230,8 +231,7 @@ impl Network {
 
     /// Returns a packet's stay on a link.
     pub(super) fn hop(&self, link: u32, sent: &Outgoing, end: Time) -> Hop {
-        let Packet { source, target, created, started, .. } = self.packets[sent.packet];
-        Hop { source, created, started, target, link, begin: sent.begin, end, kind: hop_kind::PACKET }
+        Hop::of(&self.packets[sent.packet].delivery, link, sent.begin, end, hop_kind::PACKET)
     }
 
     /// Returns the packets that are on links, with end -1.

@@ -2,9 +2,10 @@
 
 use std::hint::cold_path;
 
-use super::state::{Network, PacketState};
+use super::state::Network;
 use crate::fabric::{NONE, arbiter, choice, rank};
 use crate::kernel::Time;
+use crate::measure::Delivery;
 
 impl Network {
     /// Queues the head of this input link, whose request is due in this tick.
@@ -209,8 +210,8 @@ impl Network {
     }
 
     /// Returns the head packet of an input link.
-    fn head_packet(&self, link: u32) -> &PacketState {
-        &self.packets[self.worm(link, self.links[link as usize].head()).packet]
+    fn head_packet(&self, link: u32) -> &Delivery {
+        &self.packets[self.worm(link, self.links[link as usize].head()).packet].delivery
     }
 
     fn place_of_least<K: Ord>(&self, group: u32, key: impl Fn(u32) -> K) -> u32 {

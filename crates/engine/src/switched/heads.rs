@@ -36,7 +36,7 @@ impl Network {
         asking.retain(|&terminal| {
             if let Some(link) = terminal.checked_sub(self.fabric.ports()) {
                 let worm = self.worm(link, self.links[link as usize].head());
-                let packet = &self.packets[worm.packet];
+                let packet = &self.packets[worm.packet].delivery;
                 heads.push((packet.target, packet.mark));
             }
             terminal < self.fabric.ports()

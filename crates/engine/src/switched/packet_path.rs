@@ -14,6 +14,7 @@ use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
+use crate::measure::Delivery;
 use crate::terminal::Packet;
 
 /// A packet that has begun on a link.
@@ -89,17 +90,8 @@ impl Network {
         } else {
             None
         };
-        worm.packet = beside.packets.add(PacketState {
-            source: terminal,
-            target: packet.target,
-            length: packet.length,
-            created: packet.created,
-            dispatch: packet.dispatch,
-            started: UNKNOWN,
-            mark: packet.mark,
-            number: packet.number,
-            address,
-        });
+        let (delivery, dispatch) = (packet.sent_by(terminal), packet.dispatch);
+        worm.packet = beside.packets.add(PacketState { delivery, dispatch, address });
         *at.append(beside.crowd) = worm;
         let to_terminal = at.leads_to_terminal();
         let mut gone = None;
@@ -391,14 +383,14 @@ impl Beside<'_> {
 #[cold]
 #[inline(never)]
 fn draw(fabric: &Fabric, packets: &Slab<PacketState>, crowd: &Crowd, at: &mut Link, class: u32) {
-    let PacketState { source, dispatch, .. } = packets[at.worm(at.head(), crowd).packet];
-    at.port.draw(fabric, class, (source, dispatch));
+    let PacketState { delivery, dispatch, .. } = packets[at.worm(at.head(), crowd).packet];
+    at.port.draw(fabric, class, (delivery.source, dispatch));
 }
 
 /// Handles the end of a packet on its source's link.
 #[inline(never)]
 fn left_source(packets: &mut Slab<PacketState>, wheel: &mut Wheel, packet: u32, started: Time, free: Time) {
-    let packet = &mut packets[packet];
+    let packet = &mut packets[packet].delivery;
     packet.started = started;
     wheel.schedule(Event::Source(packet.source).number(), free);
 }
@@ -444,7 +436,7 @@ fn strip(fabric: &Fabric, packets: &mut Slab<PacketState>, worm: &Worm) -> (Head
             (if packet.address > 0 { Header::Address } else { Header::Final }, worm.class, deleted)
         }
         Header::Via => {
-            let &mut PacketState { source, target, .. } = packet;
+            let Delivery { source, target, .. } = packet.delivery;
             let class = fabric.terminal_class[target as usize] + fabric.own_classes(source, target);
             (Header::Final, class, deleted)
         }

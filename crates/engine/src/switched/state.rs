@@ -14,7 +14,7 @@ use crate::kernel::Time;
 use crate::kernel::random::{Family, Stream, streams};
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
-use crate::measure::{Hops, LinkCounts};
+use crate::measure::{Delivery, Hops, LinkCounts};
 
 /// A time that is not known yet.
 pub const UNKNOWN: Time = Time::MAX;
@@ -60,22 +60,10 @@ impl Event {
 /// A packet from its dispatch to its delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketState {
-    /// Sending terminal.
-    pub source: u32,
-    /// Receiving terminal.
-    pub target: u32,
-    /// Payload bytes.
-    pub length: u32,
-    /// When its source created it.
-    pub created: Time,
+    /// What its delivery says; its start is known when its end has a time on its source's wire.
+    pub delivery: Delivery,
     /// When it was put on its terminal's link.
     pub dispatch: Time,
-    /// When its first character starts on its source's wire.
-    pub started: Time,
-    /// The mark given by its source.
-    pub mark: u32,
-    /// Its number in its source.
-    pub number: u32,
     /// Characters of its address that have not been deleted yet.
     pub address: u32,
 }
