@@ -97,14 +97,14 @@ impl Network {
         self.distribute();
         self.look_ahead();
         loop {
-            while let Some(link) = self.agenda.take_crossing() {
+            while let Some(link) = self.agenda.crossing.pop() {
                 self.cross(link);
             }
             self.take_nominated();
-            while let Some(link) = self.agenda.take_starting() {
+            while let Some(link) = self.agenda.starting.pop() {
                 self.start(link);
             }
-            if !self.agenda.may_cross_more() {
+            if self.agenda.crossing.is_empty() {
                 break;
             }
         }
@@ -263,7 +263,7 @@ impl Network {
         self.set_holder(output, queue);
         let to = &mut self.lanes[output as usize];
         to.last_grant = self.agenda.now;
-        to.outgoing.push(Outgoing::new(packet, length, needed));
+        to.outgoing.push_back(Outgoing::new(packet, length, needed));
     }
 
     /// Records the queue whose packet holds a lane, or that none does.

@@ -23,7 +23,7 @@ pub fn deadlock(network: &Network) -> Vec<u32> {
 impl Network {
     fn moves(&self, queue: u32, marks: &Marks) -> bool {
         let at = &self.queues[queue as usize];
-        let Some(packet) = at.packets.first() else { return true };
+        let Some(packet) = at.packets.front() else { return true };
         if at.awaits != NONE {
             let mut lanes = self.fabric.group(at.awaits).iter();
             let is_granted =
@@ -101,7 +101,7 @@ impl Network {
         let at = &self.lanes[lane as usize];
         let credit = at.credit.total(self.fabric.link_quantum[link]);
         let needed =
-            at.outgoing.first().map_or(1, |out| if out.sent == 0 { self.needed_for(out.packet) } else { 1 });
+            at.outgoing.front().map_or(1, |out| if out.sent == 0 { self.needed_for(out.packet) } else { 1 });
         let there = self.links[link].to_terminal || credit >= needed || self.will_go_on(lane);
         there || self.filled(lane).any(|queue| marks.heads[queue as usize])
     }

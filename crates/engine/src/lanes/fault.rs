@@ -4,7 +4,7 @@
 //! the lengths known to the following links and buffers are corrected immediately, and the arrival of the error end is
 //! recorded in advance.
 
-use super::buffers::{Credit, Places, Row};
+use super::buffers::{Credit, Places};
 use super::link::Link;
 use super::parts::Outgoing;
 use super::state::{Network, UNKNOWN};
@@ -205,7 +205,7 @@ impl Network {
     fn empty_sender(&mut self, lane: u32, asking: &mut Vec<u32>) -> Vec<u32> {
         let link = self.fabric.link_of(lane);
         let at = &mut self.lanes[lane as usize];
-        let outgoing = std::mem::replace(&mut at.outgoing, Row::new());
+        let outgoing = std::mem::take(&mut at.outgoing);
         at.ready.clear();
         if self.links[link as usize].dispatched != NONE && self.fabric.sending_lanes(link).contains(&lane) {
             at.ready.push(0);
@@ -259,7 +259,7 @@ impl Network {
     fn cut_last(&mut self, queue: u32, ended: Time, hit: &mut Vec<u32>) -> bool {
         let at = &mut self.queues[queue as usize];
         let (first, begun) = (at.packets.len() == 1, at.output != NONE || at.spills);
-        let Some(last) = at.packets.last().copied() else { return false };
+        let Some(last) = at.packets.back().copied() else { return false };
         let mut sent = at.sent_of_last();
         if sent == last.left && at.arrivals.last().is_some_and(|time| time < self.agenda.now) {
             return false;
@@ -278,7 +278,7 @@ impl Network {
             at.crosses_at = UNKNOWN;
         }
         if sent == 0 && !(first && begun) {
-            at.packets.pop_last();
+            at.packets.pop_back();
             return true;
         }
         self.end_early(queue, ended);
@@ -319,7 +319,7 @@ impl Network {
         while self.queues[queue as usize].output != NONE {
             let output = self.queues[queue as usize].output;
             let to = &mut self.lanes[output as usize];
-            let sent = to.outgoing.last_mut().expect("the packet that holds the lane");
+            let sent = to.outgoing.back_mut().expect("the packet that holds the lane");
             sent.length -= missing;
             let (sent, next) = (sent.sent, to.receiving);
             if sent == 0 || self.links[self.fabric.link_of(output) as usize].to_terminal {
@@ -421,7 +421,7 @@ impl Network {
     fn spilled(&mut self, link: u32, queue: u32) {
         let at = &mut self.queues[queue as usize];
         at.spills = false;
-        let packet = at.packets.pop().expect("the packet that was spilled");
+        let packet = at.packets.pop_front().expect("the packet that was spilled");
         let lane = at.lane;
         self.piece_gone(packet.packet);
         self.will_leave(lane, self.agenda.now, packet.length);

@@ -238,7 +238,7 @@ impl Network {
     pub fn standing(&self) -> Vec<Hop> {
         let amid = (0..).zip(&self.lanes).filter(|(_, lane)| lane.is_amid());
         amid.filter_map(|(lane, at)| {
-            let packet = at.outgoing.first()?;
+            let packet = at.outgoing.front()?;
             Some(self.hop(self.fabric.link_of(lane), packet, -1))
         })
         .collect()

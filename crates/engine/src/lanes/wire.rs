@@ -185,7 +185,7 @@ impl Network {
             self.begin(link, lane, time);
         }
         let at = &mut self.lanes[lane as usize];
-        let packet = at.outgoing.first_mut().expect("a packet is to be sent");
+        let packet = at.outgoing.front_mut().expect("a packet is to be sent");
         packet.sent += 1;
         let (is_first, is_end) = (packet.sent == 1, packet.sent == packet.length);
         if is_first {
@@ -193,7 +193,7 @@ impl Network {
         }
         let packet = *packet;
         if is_end {
-            at.outgoing.pop();
+            at.outgoing.pop_front();
         }
         let earlier = if is_end { self.padding_ticks(link, packet.packet) } else { 0 };
         let occupied = self.occupy(link, lane, is_first, is_end.then_some(earlier), time);
@@ -226,7 +226,7 @@ impl Network {
         let packet = std::mem::replace(&mut self.links[link as usize].dispatched, NONE);
         self.packets[packet].delivery.started = time;
         let length = self.characters(packet);
-        self.lanes[lane as usize].outgoing.push(Outgoing::new(packet, length, length));
+        self.lanes[lane as usize].outgoing.push_back(Outgoing::new(packet, length, length));
         for other in self.fabric.lanes_of(link) {
             self.set_start(other, UNKNOWN);
             if other != lane {
