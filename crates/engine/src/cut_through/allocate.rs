@@ -4,7 +4,7 @@ use super::parts::{Event, Out, Stay};
 use super::state::{Network, UNKNOWN};
 use crate::fabric::{Fabric, NONE, arbiter, choice, rank};
 use crate::kernel::Time;
-use crate::kernel::random::{Family, Stream, streams};
+use crate::kernel::random::Stream;
 
 /// A head that waits for a group. Those of one group are of different lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,13 +57,11 @@ impl Groups {
             choice: fabric.switch_choice[switch as usize],
             touched: false,
         });
-        let draws = fabric.switch_arbiter.contains(&arbiter::RANDOM)
-            || fabric.switch_choice.contains(&choice::RANDOM);
         Self {
             rows: rows.collect(),
             of_lane,
             list: members.into_iter().map(|(_, group)| group).collect(),
-            streams: if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() },
+            streams: fabric.group_streams(),
             touched: Vec::new(),
         }
     }

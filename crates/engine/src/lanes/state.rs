@@ -8,9 +8,9 @@ use super::link::Link;
 use super::packet::{Header, Packet};
 use super::parts::{Group, Lane, Outgoing, Queue, groups, lanes};
 use super::pause::Pauses;
-use crate::fabric::{Fabric, arbiter, choice, sharing};
+use crate::fabric::{Fabric, arbiter, sharing};
 use crate::kernel::Time;
-use crate::kernel::random::{Family, Stream, streams};
+use crate::kernel::random::Stream;
 use crate::kernel::slab::Slab;
 use crate::links::arbiter::{Rules, Wire};
 use crate::links::codes::Codes;
@@ -83,9 +83,6 @@ impl Network {
             fabric.group(group).iter().for_each(|&lane| groups_of[lane as usize].push(group));
         }
         let (lanes, queues) = lanes(&fabric, &most);
-        let draws = fabric.switch_arbiter.contains(&arbiter::RANDOM)
-            || fabric.switch_choice.contains(&choice::RANDOM);
-        let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         let rules = Rules::new(&fabric);
         let wires = rules.as_ref().map_or_else(Vec::new, |rules| rules.wires(&fabric));
         Self {
@@ -96,7 +93,7 @@ impl Network {
             queues,
             groups,
             groups_of,
-            streams,
+            streams: fabric.group_streams(),
             touched: Vec::new(),
             found: Vec::new(),
             contested: Vec::new(),

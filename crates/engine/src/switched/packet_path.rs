@@ -85,7 +85,7 @@ impl Network {
         let kind = &beside.kinds[at.kind as usize];
         (worm.first, worm.end) = at.output.dispatch(characters);
         let asking = asking_chars(beside.fabric, worm.header);
-        let begun = if at.is_common() && at.has_sent_all() {
+        let begun = if at.common && at.has_sent_all() {
             at.begin(kind, &mut worm, asking, None, returns)
         } else {
             None
@@ -93,7 +93,7 @@ impl Network {
         let (delivery, dispatch) = (packet.sent_by(terminal), packet.dispatch);
         worm.packet = beside.packets.add(PacketState { delivery, dispatch, address });
         *at.append(beside.crowd) = worm;
-        let to_terminal = at.leads_to_terminal();
+        let to_terminal = at.to_terminal;
         let mut gone = None;
         if let Some(begun) = &begun {
             if PACED {
@@ -130,7 +130,7 @@ impl Network {
         if again {
             self.wake(link);
         }
-        if self.links[link as usize].leads_to_terminal() {
+        if self.links[link as usize].to_terminal {
             self.stream(link);
         }
         self.follow::<PACED>();
@@ -166,14 +166,14 @@ impl Network {
         let [at, to] = two(&mut self.links, input, output);
         let mut old = *at.worm(at.head(), &self.crowd);
         let mut deleted = 0;
-        if at.port.strips() || to.port.deletes_header() {
+        if at.port.strips() || to.port.deletes_header {
             (old.header, old.class, deleted) = strip(&self.fabric, &mut self.packets, &old);
         }
         let granted = Granted { input, output, now, deleted };
         let kind = &self.kinds[at.kind as usize];
         let mut worm = put_through(&granted, &old, kind, at, to, &mut self.ports);
-        let waits = to.is_common() && !to.has_sent_all();
-        let begun = if to.is_common() && to.has_sent_all() {
+        let waits = to.common && !to.has_sent_all();
+        let begun = if to.common && to.has_sent_all() {
             to.begin(
                 &self.kinds[to.kind as usize],
                 &mut worm,
@@ -215,7 +215,7 @@ impl Network {
         if PACED {
             at.free_places(&beside.kinds[at.kind as usize], &run);
         }
-        let to_terminal = at.leads_to_terminal();
+        let to_terminal = at.to_terminal;
         let gone = if last { Some(at.sent(at.sending(), beside.crowd)) } else { None };
         if asks_at < UNKNOWN {
             beside.ask_at(at, output, class, asks_at);
@@ -360,7 +360,7 @@ impl Beside<'_> {
     fn ask(&mut self, at: &mut Link, link: u32) {
         let &Worm { header, class, first, .. } = at.worm(at.head(), self.crowd);
         let last = first + Wrapping(asking_chars(self.fabric, header) - 1);
-        if ahead(last, at.wire.known()) < 0 && !at.leads_to_terminal() {
+        if ahead(last, at.wire.known()) < 0 && !at.to_terminal {
             let kind = &self.kinds[at.kind as usize];
             let time = kind.request(at.input.exit_free(), at.wire.starts().run_from(last).time);
             self.ask_at(at, link, class, time);

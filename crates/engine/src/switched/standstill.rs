@@ -101,7 +101,7 @@ impl Network {
             return None;
         }
         let head = at.worm(at.head(), &self.crowd);
-        if at.leads_to_terminal() {
+        if at.to_terminal {
             let due = self.kind(at).delivery(head.time);
             return (at.head() != at.sending() && due <= now).then_some(Fault::Undelivered);
         }

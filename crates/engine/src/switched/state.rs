@@ -10,7 +10,7 @@ use super::timeline::Timeline;
 use super::worm::{Crowd, Worm};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
-use crate::kernel::random::{Family, Stream, streams};
+use crate::kernel::random::Stream;
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
 use crate::measure::{Delivery, Hops, LinkCounts};
@@ -144,9 +144,6 @@ impl Network {
         let any = kinds.iter().any(|kind| kind.stepwise);
         let exits = links.iter().filter(|_| any);
         let exits = exits.map(|link| Timeline::new(kinds[link.kind as usize].output_buffer, 0, 1)).collect();
-        let draws = fabric.switch_arbiter.contains(&crate::fabric::arbiter::RANDOM)
-            || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
-        let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         let outside = Outside::new(&fabric);
         let leaves_behind = kinds.iter().all(|kind| !kind.stepwise);
         let mut network = Self {
@@ -155,7 +152,7 @@ impl Network {
             crowd: Crowd::default(),
             routes: Routes::new(&fabric),
             ports,
-            streams,
+            streams: fabric.group_streams(),
             packets: Slab::default(),
             paced: fabric.switch_crossbar_ticks.iter().any(|&ticks| ticks > 0),
             touched: Vec::new(),

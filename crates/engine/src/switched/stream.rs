@@ -60,9 +60,7 @@ impl Network {
             return;
         }
         let rest = ahead(at.output.granted(), at.wire.known());
-        if !at.is_plain() && rest >= FEW {
-            self.stream_in_rounds(link);
-        } else if rest > self.window as i32 {
+        if rest > self.window as i32 {
             self.stream_rest(link);
         }
     }
@@ -166,8 +164,8 @@ impl Network {
         !at.has_sent_all()
             && ahead(at.wire.known(), at.worm(at.sending(), &self.crowd).first) > 0
             && (at.sends_newest() || self.kind(at).from_terminal)
-            && (at.sending() == at.head() || at.leads_to_terminal())
-            && at.is_plain()
+            && (at.sending() == at.head() || at.to_terminal)
+            && at.plain
             && !at.credit.is_kept()
             && !at.worm(at.sending(), &self.crowd).bound
     }

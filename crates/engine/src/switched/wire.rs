@@ -103,9 +103,6 @@ impl Wire {
 
 #[cfg(test)]
 mod tests {
-    use std::num::Wrapping;
-
-    use super::super::timeline::START;
     use super::*;
 
     #[test]
