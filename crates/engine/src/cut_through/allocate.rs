@@ -4,7 +4,7 @@ use super::parts::{Event, Out, Stay};
 use super::state::{Network, UNKNOWN};
 use crate::fabric::{Fabric, NONE, arbiter, choice, rank};
 use crate::kernel::Time;
-use crate::kernel::random::{Family, Stream, streams};
+use crate::kernel::random::Stream;
 
 /// A head that waits for a group. Those of one group are of different lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -57,13 +57,11 @@ impl Groups {
             choice: fabric.switch_choice[switch as usize],
             touched: false,
         });
-        let draws = fabric.switch_arbiter.contains(&arbiter::RANDOM)
-            || fabric.switch_choice.contains(&choice::RANDOM);
         Self {
             rows: rows.collect(),
             of_lane,
             list: members.into_iter().map(|(_, group)| group).collect(),
-            streams: if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() },
+            streams: fabric.group_streams(),
             touched: Vec::new(),
         }
     }
@@ -222,7 +220,7 @@ impl Network {
     fn choose_among(&mut self, group: u32) -> usize {
         let Self { groups, fabric, packets, stays, .. } = self;
         let Group { waiting, served, arbiter, .. } = &groups.rows[group as usize];
-        let packet = |head: &Head| &packets[stays[head.stay].packet];
+        let packet = |head: &Head| &packets[stays[head.stay].packet].delivery;
         let goes_first = |head: &Head| fabric.goes_first(packet(head).target);
         let ranks = !fabric.port_priority.is_empty() && waiting.iter().any(goes_first);
         let heads = || (0..).zip(waiting).filter(|&(_, head)| !ranks || goes_first(head));
@@ -318,7 +316,7 @@ impl Network {
         if entry & 1 == 0 && self.fabric.link_deletes_header[link as usize] == 0 {
             return class;
         }
-        let packet = &self.packets[packet];
+        let packet = &self.packets[packet].delivery;
         let own = self.fabric.own_classes(packet.source, packet.target);
         self.fabric.terminal_class[packet.target as usize] + own
     }

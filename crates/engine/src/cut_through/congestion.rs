@@ -133,7 +133,7 @@ impl Network {
     /// Tells the sender of a packet that has been received that it was marked.
     pub(super) fn notify(&mut self, packet: &Packet) {
         let Some(congestion) = self.congestion.as_mut().filter(|_| packet.marked) else { return };
-        let port = &mut congestion.ports[packet.source as usize];
+        let port = &mut congestion.ports[packet.delivery.source as usize];
         port.counts.notified += 1;
         port.rises.push_back(self.now + self.fabric.becn_ticks as Time);
     }

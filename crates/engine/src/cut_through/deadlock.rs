@@ -6,44 +6,22 @@
 
 use super::state::Network;
 use crate::fabric::NONE;
-
-/// What can move: packets at the front of queues, by stay, and lanes.
-struct Marks {
-    fronts: Vec<bool>,
-    lanes: Vec<bool>,
-}
-
-/// What waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Waiting {
-    Front(u32),
-    Lane(u32),
-}
+use crate::links::deadlock::{Marks, Waiting};
 
 /// Returns links at whose ends packets wait for each other in a cycle, in order; empty if nothing is deadlocked.
 pub fn deadlock(network: &Network) -> Vec<u32> {
-    let all: Vec<u32> = (0..network.lanes.len() as u32).flat_map(|lane| network.fronts(lane)).collect();
-    let most = all.iter().max().map_or(0, |&stay| stay as usize + 1);
-    let mut marks = Marks { fronts: vec![false; most], lanes: vec![false; network.lanes.len()] };
-    let mut more = true;
-    while std::mem::take(&mut more) {
-        for lane in 0..network.lanes.len() as u32 {
-            if !marks.lanes[lane as usize] && network.sends(lane, &marks) {
-                marks.lanes[lane as usize] = true;
-                more = true;
-            }
+    let lanes = network.lanes.len();
+    let fronts: Vec<u32> = (0..lanes as u32).flat_map(|lane| network.fronts(lane)).collect();
+    let sends = |lane: u32, marks: &Marks| network.sends(lane, marks);
+    let moves = |stay: u32, marks: &Marks| network.moves(stay, marks);
+    let marks = Marks::new(&fronts, lanes, sends, moves);
+    let cycle = marks.cycle(&fronts, |at| match at {
+        Waiting::Head(stay) => network.front_waits_for(stay, &marks),
+        Waiting::Lane(lane) => {
+            network.fronts(lane).find(|&stay| !marks.heads[stay as usize]).map(Waiting::Head)
         }
-        for &stay in &all {
-            if !marks.fronts[stay as usize] && network.moves(stay, &marks) {
-                marks.fronts[stay as usize] = true;
-                more = true;
-            }
-        }
-    }
-    match all.iter().find(|&&stay| !marks.fronts[stay as usize]) {
-        Some(&stay) => network.cycle(stay, &marks),
-        None => Vec::new(),
-    }
+    });
+    cycle.into_iter().map(|stay| network.fabric.link_of(network.stays[stay].lane)).collect()
 }
 
 impl Network {
@@ -65,7 +43,7 @@ impl Network {
         let group = self.fabric.group(at.entry >> 1).iter();
         let mut lanes = group.filter(|&&lane| !self.outages.is_down_for_good(self.fabric.link_of(lane)));
         lanes.any(|&lane| {
-            let is_held = self.holder(lane).is_some_and(|other| !marks.fronts[other as usize]);
+            let is_held = self.holder(lane).is_some_and(|other| !marks.heads[other as usize]);
             !is_held && self.gets_room(lane, at.lane, marks)
         })
     }
@@ -78,7 +56,7 @@ impl Network {
         self.room == 0
             || kind.to_terminal
             || at.first != NONE
-            || self.fronts(lane).any(|stay| marks.fronts[stay as usize])
+            || self.fronts(lane).any(|stay| marks.heads[stay as usize])
             || self.has_rings() && self.gets_places(lane, from)
             || !self.has_rings() && at.departed + self.leaves(lane) >= at.needs_for_grant(kind, self.room)
     }
@@ -98,13 +76,13 @@ impl Network {
             return true;
         }
         let kind = self.kind(at.link);
-        if kind.to_terminal || self.fronts(lane).any(|stay| marks.fronts[stay as usize]) {
+        if kind.to_terminal || self.fronts(lane).any(|stay| marks.heads[stay as usize]) {
             return true;
         }
         if let Some(memory) = &self.memory {
             // What leaves from other lanes gives it more.
             let mut beside = self.beside(memory, lane).iter().flat_map(|&lane| self.fronts(lane));
-            return self.leaves_memory(memory, lane) || beside.any(|stay| marks.fronts[stay as usize]);
+            return self.leaves_memory(memory, lane) || beside.any(|stay| marks.heads[stay as usize]);
         }
         if !self.stores.is_empty() {
             return self.will_go_on(lane);
@@ -117,28 +95,6 @@ impl Network {
         self.lanes[lane as usize].crossing.iter().map(|&stay| self.leave_yet(&self.stays[stay])).sum()
     }
 
-    /// Follows the waits of what cannot move until one repeats; returns the links of the packets in the cycle.
-    fn cycle(&self, start: u32, marks: &Marks) -> Vec<u32> {
-        let (mut path, mut at) = (Vec::new(), Waiting::Front(start));
-        while !path.contains(&at) {
-            path.push(at);
-            let next = match at {
-                Waiting::Front(stay) => self.front_waits_for(stay, marks),
-                Waiting::Lane(lane) => {
-                    self.fronts(lane).find(|&stay| !marks.fronts[stay as usize]).map(Waiting::Front)
-                }
-            };
-            let Some(next) = next else { break };
-            at = next;
-        }
-        let first = path.iter().position(|&one| one == at).unwrap_or(0);
-        let link = |waiting: &Waiting| match waiting {
-            Waiting::Front(stay) => Some(self.fabric.link_of(self.stays[*stay].lane)),
-            Waiting::Lane(_) => None,
-        };
-        path[first..].iter().filter_map(link).collect()
-    }
-
     fn front_waits_for(&self, stay: u32, marks: &Marks) -> Option<Waiting> {
         let at = &self.stays[stay];
         if at.is_granted() {
@@ -146,7 +102,7 @@ impl Network {
         }
         let lanes = self.fabric.group(at.entry >> 1);
         let mut holders = lanes.iter().filter_map(|&lane| self.holder(lane));
-        let held = holders.find(|&other| !marks.fronts[other as usize]).map(Waiting::Front);
+        let held = holders.find(|&other| !marks.heads[other as usize]).map(Waiting::Head);
         let full = || lanes.iter().copied().find(|&lane| !self.gets_room(lane, at.lane, marks));
         held.or_else(|| full().map(Waiting::Lane))
     }

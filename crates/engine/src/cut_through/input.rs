@@ -17,8 +17,8 @@ impl Network {
             self.routes.entry(&self.fabric, switch, class)
         };
         let entry = if self.fabric.draws() {
-            let Packet { source, dispatch, .. } = self.packets[packet];
-            self.fabric.drawn(entry, switch, class, (source, dispatch))
+            let Packet { delivery, dispatch, .. } = self.packets[packet];
+            self.fabric.drawn(entry, switch, class, (delivery.source, dispatch))
         } else {
             entry
         };

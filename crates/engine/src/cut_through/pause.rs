@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 
 use super::parts::Stay;
-use super::state::{Network, Packet, UNKNOWN};
+use super::state::{Network, UNKNOWN};
 use crate::fabric::NONE;
 use crate::kernel::Time;
 use crate::links::pause::Level;
@@ -66,10 +66,9 @@ impl Network {
     pub(super) fn discard(&mut self, stay: u32) {
         let Stay { packet, lane, from, .. } = self.stays[stay];
         debug_assert_eq!(from, NONE, "what has started is known to leave");
-        let Packet { source, target, created, started, mark, .. } = self.packets[packet];
-        let (link, begin, kind) = (self.lanes[lane as usize].link, self.now, hop_kind::LOST);
-        let hop = Hop { source, created, started, target, link, begin, end: begin, kind };
-        self.lost.add(mark, |losses| &mut losses.discarded, hop, &mut self.hops);
+        let (delivery, link) = (&self.packets[packet].delivery, self.lanes[lane as usize].link);
+        let hop = Hop::of(delivery, link, self.now, self.now, hop_kind::LOST);
+        self.lost.add(delivery.mark, |losses| &mut losses.discarded, hop, &mut self.hops);
         self.stays.remove(stay);
         self.packets.remove(packet);
     }

@@ -23,34 +23,14 @@ pub(super) const UNKNOWN: Time = Time::MAX;
 /// A packet, from its dispatch to its delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// Sending port.
-    pub source: u32,
-    /// Receiving port.
-    pub target: u32,
-    /// Payload bytes.
-    pub length: u32,
-    /// When its source created it.
-    pub created: Time,
+    /// What its delivery says.
+    pub delivery: Delivery,
     /// When it was put before its terminal's link.
     pub dispatch: Time,
-    /// When its first character started on its source's wire.
-    pub started: Time,
-    /// The mark given by its source.
-    pub mark: u32,
-    /// Its number in its source.
-    pub number: u32,
     /// A switch has marked it: see [`super::congestion`].
     pub marked: bool,
     /// Headers that are not deleted: one, and one to the intermediate switch if it has one.
     pub headers: u8,
-}
-
-impl Packet {
-    /// Returns the delivery of a packet at a tick.
-    pub fn delivered(&self, delivered: Time) -> Delivery {
-        let &Self { source, target, length, created, started, mark, number, .. } = self;
-        Delivery { source, target, length, created, started, delivered, mark, number }
-    }
 }
 
 /// A network whose packets pass whole, in operation.
@@ -298,8 +278,8 @@ impl Network {
     /// Keeps the path of a packet that starts on a link now.
     #[cold]
     pub(super) fn keep_hop(&mut self, link: u32, packet: u32, begin: Time, end: Time) {
-        let Packet { source, target, created, started, .. } = self.packets[packet];
-        self.hops.record(Hop { source, created, started, target, link, begin, end, kind: hop_kind::PACKET });
+        let packet = &self.packets[packet].delivery;
+        self.hops.record(Hop::of(packet, link, begin, end, hop_kind::PACKET));
     }
 }
 

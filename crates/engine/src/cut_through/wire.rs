@@ -4,31 +4,21 @@ use super::parts::{Event, Sent, Stay};
 use super::state::{Network, Packet, UNKNOWN};
 use crate::fabric::{NONE, arbiter, in_turn};
 use crate::kernel::Time;
+use crate::measure::Delivery;
 use crate::terminal;
 
 impl Network {
     /// Puts a packet before its terminal's link, in this tick.
     pub fn dispatch(&mut self, source: u32, packet: &terminal::Packet) {
         let link = self.fabric.terminal_out_link[source as usize];
-        let &terminal::Packet { target, length, created, dispatch, via, mark, number } = packet;
+        let &terminal::Packet { target, length, dispatch, via, .. } = packet;
         let own = self.fabric.own_classes(source, target);
         let (header, class, headers) = match self.fabric.via_class.get(via as usize) {
             Some(&class) => (self.fabric.via_header_chars, class, 2),
             None => (0, self.fabric.terminal_class[target as usize], 1),
         };
         let characters = header + self.fabric.header_chars + self.fabric.payload_chars(length) + 1;
-        let packet = Packet {
-            source,
-            target,
-            length,
-            created,
-            dispatch,
-            started: UNKNOWN,
-            mark,
-            number,
-            marked: false,
-            headers,
-        };
+        let packet = Packet { delivery: packet.sent_by(source), dispatch, marked: false, headers };
         let packet = self.packets.add(packet);
         let stay = self.stays.add(Stay::new(packet, characters, class + own));
         self.links[link as usize].dispatched = stay;
@@ -155,7 +145,7 @@ impl Network {
             let at = &mut self.stays[stay];
             (at.lane, at.number) = (lane, self.lanes[lane as usize].granted);
             self.lanes[lane as usize].granted += i64::from(at.length);
-            self.packets[at.packet].started = now;
+            self.packets[at.packet].delivery.started = now;
         }
         let at = &mut self.stays[stay];
         at.start = now;
@@ -175,7 +165,7 @@ impl Network {
         shared.packets += 1;
         shared.characters += u64::from(length);
         if dispatched != NONE {
-            let source = self.packets[packet].source;
+            let source = self.packets[packet].delivery.source;
             self.congestion.iter_mut().for_each(|at| at.sends(source, now, free_at - now));
             self.schedule(Event::Source(source), free_at);
         }
@@ -227,17 +217,17 @@ impl Network {
 
     /// Returns target and mark of the packet whose first character has arrived at its terminal.
     pub fn head(&self, stay: u32) -> (u32, u32) {
-        let Packet { target, mark, .. } = self.packets[self.stays[stay].packet];
+        let Delivery { target, mark, .. } = self.packets[self.stays[stay].packet].delivery;
         (target, mark)
     }
 
     /// Takes the packet that has been received.
-    pub fn deliver(&mut self, stay: u32) -> Packet {
+    pub fn deliver(&mut self, stay: u32) -> Delivery {
         let packet = self.stays[stay].packet;
         self.stays.remove(stay);
         self.packets.remove(packet);
         let packet = self.packets[packet];
         self.notify(&packet);
-        packet
+        Delivery { delivered: self.now, ..packet.delivery }
     }
 }

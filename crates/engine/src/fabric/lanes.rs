@@ -1,7 +1,8 @@
 //! Lanes of links, and networks that are simulated character by character.
 
-use super::{Fabric, NONE, sharing};
-use crate::kernel::{Time, random::drawn_for};
+use super::{Fabric, NONE, arbiter, choice, sharing};
+use crate::kernel::Time;
+use crate::kernel::random::{Family, Stream, drawn_for, streams};
 
 impl Fabric {
     /// Returns the number of lanes of all links.
@@ -40,6 +41,13 @@ impl Fabric {
     pub fn parts(&self, group: u32) -> &[u32] {
         let ends = self.group_part_start.get(group as usize..group as usize + 2);
         ends.map_or(&[], |ends| &self.group_parts[ends[0] as usize..ends[1] as usize])
+    }
+
+    /// Returns the random streams of all groups; none if no switch draws heads or lanes.
+    pub fn group_streams(&self) -> Vec<Stream> {
+        let draws =
+            self.switch_arbiter.contains(&arbiter::RANDOM) || self.switch_choice.contains(&choice::RANDOM);
+        streams(self.seed, Family::Group, if draws { self.groups() } else { 0 })
     }
 
     /// Whether packets draw parts of groups.

@@ -14,9 +14,9 @@ use crate::kernel::wheel::Wheel;
 pub(super) struct Agenda {
     pub now: Time,
     /// Links at whose ends characters may cross in this tick.
-    crossing: Vec<u32>,
+    pub crossing: Vec<u32>,
     /// Links on whose wires a character may start in this tick.
-    starting: Vec<u32>,
+    pub starting: Vec<u32>,
     /// The same links for the next tick: that is what most wait for where a character takes one.
     soon_crossing: Vec<u32>,
     soon_starting: Vec<u32>,
@@ -75,24 +75,6 @@ impl Agenda {
     /// Takes an event of the current tick.
     pub fn pop(&mut self) -> Option<Event> {
         self.wheel.pop().map(Event::of)
-    }
-
-    /// Takes a link at whose end characters may cross in this tick.
-    #[inline(always)]
-    pub fn take_crossing(&mut self) -> Option<u32> {
-        self.crossing.pop()
-    }
-
-    /// Whether characters may still cross in this tick.
-    #[inline(always)]
-    pub fn may_cross_more(&self) -> bool {
-        !self.crossing.is_empty()
-    }
-
-    /// Takes a link on whose wire a character may start in this tick.
-    #[inline(always)]
-    pub fn take_starting(&mut self) -> Option<u32> {
-        self.starting.pop()
     }
 
     /// Marks the end of a link for a crossing in this tick, unless it has been looked at since.

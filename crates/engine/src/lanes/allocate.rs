@@ -97,14 +97,14 @@ impl Network {
         self.distribute();
         self.look_ahead();
         loop {
-            while let Some(link) = self.agenda.take_crossing() {
+            while let Some(link) = self.agenda.crossing.pop() {
                 self.cross(link);
             }
             self.take_nominated();
-            while let Some(link) = self.agenda.take_starting() {
+            while let Some(link) = self.agenda.starting.pop() {
                 self.start(link);
             }
-            if !self.agenda.may_cross_more() {
+            if self.agenda.crossing.is_empty() {
                 break;
             }
         }
@@ -189,7 +189,8 @@ impl Network {
             kind => {
                 // No group has two heads of one lane, so queues are in the order of lanes.
                 let served = self.groups[group as usize].served;
-                let made = |head: u32| self.packets[self.queues[head as usize].front().packet].created;
+                let made =
+                    |head: u32| self.packets[self.queues[head as usize].front().packet].delivery.created;
                 let ranked = |&(_, (_, head)): &(usize, (Time, u32))| rank(kind, head, served, || made(head));
                 self.heads(group).min_by_key(ranked)
             }
@@ -204,7 +205,7 @@ impl Network {
     fn heads(&self, group: u32) -> impl Iterator<Item = (usize, (Time, u32))> {
         let goes_first = |head: (Time, u32)| {
             let packet = self.queues[head.1 as usize].front().packet;
-            self.fabric.goes_first(self.packets[packet].target)
+            self.fabric.goes_first(self.packets[packet].delivery.target)
         };
         let all = self.distributions.is_none();
         let waiting = (0..).zip(self.groups[group as usize].waiting.iter().copied());
@@ -262,7 +263,7 @@ impl Network {
         self.set_holder(output, queue);
         let to = &mut self.lanes[output as usize];
         to.last_grant = self.agenda.now;
-        to.outgoing.push(Outgoing::new(packet, length, needed));
+        to.outgoing.push_back(Outgoing::new(packet, length, needed));
     }
 
     /// Records the queue whose packet holds a lane, or that none does.

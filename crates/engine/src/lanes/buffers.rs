@@ -1,67 +1,9 @@
 //! What a character needs before it moves on: a place in an output buffer, and credit for an input buffer, with the
-//! times at which they return. And rows of packets, whose first one is at hand.
-
-use std::collections::VecDeque;
+//! times at which they return.
 
 use super::state::UNKNOWN;
 use super::times::{Run, Times};
 use crate::kernel::Time;
-
-/// Packets in order. Nearly all questions are for the first.
-#[derive(Clone, Debug)]
-pub(super) struct Row<T> {
-    first: Option<T>,
-    rest: VecDeque<T>,
-}
-
-impl<T> Row<T> {
-    pub fn new() -> Self {
-        Self { first: None, rest: VecDeque::new() }
-    }
-
-    #[inline(always)]
-    pub fn first(&self) -> Option<&T> {
-        self.first.as_ref()
-    }
-
-    #[inline(always)]
-    pub fn first_mut(&mut self) -> Option<&mut T> {
-        self.first.as_mut()
-    }
-
-    pub fn last(&self) -> Option<&T> {
-        self.rest.back().or(self.first.as_ref())
-    }
-
-    pub fn last_mut(&mut self) -> Option<&mut T> {
-        self.rest.back_mut().or(self.first.as_mut())
-    }
-
-    pub fn len(&self) -> usize {
-        usize::from(self.first.is_some()) + self.rest.len()
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.first.is_none()
-    }
-
-    pub fn iter(&self) -> impl Iterator<Item = &T> {
-        self.first.iter().chain(&self.rest)
-    }
-
-    pub fn push(&mut self, one: T) {
-        if self.first.is_none() { self.first = Some(one) } else { self.rest.push_back(one) }
-    }
-
-    /// Takes the first one.
-    pub fn pop(&mut self) -> Option<T> {
-        std::mem::replace(&mut self.first, self.rest.pop_front())
-    }
-
-    pub fn pop_last(&mut self) -> Option<T> {
-        self.rest.pop_back().or_else(|| self.first.take())
-    }
-}
 
 /// The free places of an output buffer. Each is taken by the next character that enters, in the order in which they
 /// became free.

@@ -1,61 +1,33 @@
 //! The packets that can never move again, and the cycle in which they wait.
 //!
 //! A queue moves if its head can request, if a lane that it waits for will be free, or if its granted lane sends. A
-//! lane sends if its receiver moves and the characters to send arrive. Marking starts with what can move now; what
-//! remains unmarked never moves.
+//! lane sends if its receiver moves and the characters to send arrive.
 
 use super::state::{Network, UNKNOWN};
 use crate::fabric::NONE;
-
-/// What can move.
-struct Marks {
-    queues: Vec<bool>,
-    lanes: Vec<bool>,
-}
+use crate::links::deadlock::{Marks, Waiting};
 
 /// Returns links at whose ends packets wait for each other in a cycle, in order; empty if nothing is deadlocked.
 pub fn deadlock(network: &Network) -> Vec<u32> {
-    let mut marks =
-        Marks { queues: vec![false; network.queues.len()], lanes: vec![false; network.lanes.len()] };
-    loop {
-        let mut more = false;
-        for lane in 0..network.lanes.len() as u32 {
-            if !marks.lanes[lane as usize] && network.sends(lane, &marks) {
-                marks.lanes[lane as usize] = true;
-                more = true;
-            }
-        }
-        for queue in 0..network.queues.len() as u32 {
-            if !marks.queues[queue as usize] && network.moves(queue, &marks) {
-                marks.queues[queue as usize] = true;
-                more = true;
-            }
-        }
-        if !more {
-            break;
-        }
-    }
-    match marks.queues.iter().position(|&moves| !moves) {
-        Some(queue) => network.cycle(queue as u32, &marks),
-        None => Vec::new(),
-    }
-}
-
-/// A queue or a lane that waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Waiting {
-    Queue(u32),
-    Lane(u32),
+    let queues: Vec<u32> = (0..network.queues.len() as u32).collect();
+    let sends = |lane: u32, marks: &Marks| network.sends(lane, marks);
+    let moves = |queue: u32, marks: &Marks| network.moves(queue, marks);
+    let marks = Marks::new(&queues, network.lanes.len(), sends, moves);
+    let cycle = marks.cycle(&queues, |at| match at {
+        Waiting::Head(queue) => network.queue_waits_for(queue, &marks),
+        Waiting::Lane(lane) => network.lane_waits_for(lane, &marks),
+    });
+    cycle.into_iter().map(|queue| network.queues[queue as usize].link).collect()
 }
 
 impl Network {
     fn moves(&self, queue: u32, marks: &Marks) -> bool {
         let at = &self.queues[queue as usize];
-        let Some(packet) = at.packets.first() else { return true };
+        let Some(packet) = at.packets.front() else { return true };
         if at.awaits != NONE {
             let mut lanes = self.fabric.group(at.awaits).iter();
             let is_granted =
-                |&lane: &u32| !self.obstacles(queue, lane).any(|other| !marks.queues[other as usize]);
+                |&lane: &u32| !self.obstacles(queue, lane).any(|other| !marks.heads[other as usize]);
             return if self.fabric.takes_all(at.awaits) {
                 lanes.all(is_granted)
             } else {
@@ -121,7 +93,7 @@ impl Network {
         let at = &self.lanes[lane as usize];
         let from_terminal = self.links[self.fabric.link_of(lane) as usize].from_terminal;
         let is_there = from_terminal || !at.ready.is_empty();
-        is_there || self.supplier(lane).is_none_or(|queue| marks.queues[queue as usize])
+        is_there || self.supplier(lane).is_none_or(|queue| marks.heads[queue as usize])
     }
 
     fn has_credit(&self, lane: u32, marks: &Marks) -> bool {
@@ -129,9 +101,9 @@ impl Network {
         let at = &self.lanes[lane as usize];
         let credit = at.credit.total(self.fabric.link_quantum[link]);
         let needed =
-            at.outgoing.first().map_or(1, |out| if out.sent == 0 { self.needed_for(out.packet) } else { 1 });
+            at.outgoing.front().map_or(1, |out| if out.sent == 0 { self.needed_for(out.packet) } else { 1 });
         let there = self.links[link].to_terminal || credit >= needed || self.will_go_on(lane);
-        there || self.filled(lane).any(|queue| marks.queues[queue as usize])
+        there || self.filled(lane).any(|queue| marks.heads[queue as usize])
     }
 
     /// Returns the queues of a lane that contain packets.
@@ -142,32 +114,12 @@ impl Network {
         own.filter(|(_, queue)| !queue.packets.is_empty()).map(|(number, _)| number)
     }
 
-    /// Follows the waits of what cannot move until one repeats; returns the links of the queues in the cycle.
-    fn cycle(&self, start: u32, marks: &Marks) -> Vec<u32> {
-        let (mut path, mut at) = (Vec::new(), Waiting::Queue(start));
-        while !path.contains(&at) {
-            path.push(at);
-            let next = match at {
-                Waiting::Queue(queue) => self.queue_waits_for(queue, marks),
-                Waiting::Lane(lane) => self.lane_waits_for(lane, marks),
-            };
-            let Some(next) = next else { break };
-            at = next;
-        }
-        let first = path.iter().position(|&one| one == at).unwrap_or(0);
-        let link = |waiting: &Waiting| match waiting {
-            Waiting::Queue(queue) => Some(self.fabric.link_of(self.queues[*queue as usize].lane)),
-            Waiting::Lane(_) => None,
-        };
-        path[first..].iter().filter_map(link).collect()
-    }
-
     fn queue_waits_for(&self, queue: u32, marks: &Marks) -> Option<Waiting> {
         let at = &self.queues[queue as usize];
         if at.awaits != NONE {
             let lanes = self.fabric.group(at.awaits).iter().filter(|&&lane| !self.is_down_for_good(lane));
             let mut obstacles = lanes.flat_map(|&lane| self.obstacles(queue, lane));
-            return obstacles.find(|&other| !marks.queues[other as usize]).map(Waiting::Queue);
+            return obstacles.find(|&other| !marks.heads[other as usize]).map(Waiting::Head);
         }
         if at.spills {
             return Some(Waiting::Lane(at.lane));
@@ -183,8 +135,8 @@ impl Network {
             return Some(Waiting::Lane(other));
         }
         if !self.has_credit(lane, marks) {
-            return self.filled(lane).next().map(Waiting::Queue);
+            return self.filled(lane).next().map(Waiting::Head);
         }
-        self.supplier(lane).map(Waiting::Queue)
+        self.supplier(lane).map(Waiting::Head)
     }
 }

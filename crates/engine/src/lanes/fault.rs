@@ -4,9 +4,8 @@
 //! the lengths known to the following links and buffers are corrected immediately, and the arrival of the error end is
 //! recorded in advance.
 
-use super::buffers::{Credit, Places, Row};
+use super::buffers::{Credit, Places};
 use super::link::Link;
-use super::packet::Packet;
 use super::parts::Outgoing;
 use super::state::{Network, UNKNOWN};
 use crate::fabric::{Fabric, NEVER, NONE, fault_kind};
@@ -206,7 +205,7 @@ impl Network {
     fn empty_sender(&mut self, lane: u32, asking: &mut Vec<u32>) -> Vec<u32> {
         let link = self.fabric.link_of(lane);
         let at = &mut self.lanes[lane as usize];
-        let outgoing = std::mem::replace(&mut at.outgoing, Row::new());
+        let outgoing = std::mem::take(&mut at.outgoing);
         at.ready.clear();
         if self.links[link as usize].dispatched != NONE && self.fabric.sending_lanes(link).contains(&lane) {
             at.ready.push(0);
@@ -223,7 +222,7 @@ impl Network {
         }
         for sent in outgoing.iter() {
             if self.links[link as usize].from_terminal {
-                asking.push(self.packets[sent.packet].source);
+                asking.push(self.packets[sent.packet].delivery.source);
             }
             if self.hops.limit > 0 && sent.sent > 0 {
                 let hop = self.hop(link, sent, self.agenda.now);
@@ -260,7 +259,7 @@ impl Network {
     fn cut_last(&mut self, queue: u32, ended: Time, hit: &mut Vec<u32>) -> bool {
         let at = &mut self.queues[queue as usize];
         let (first, begun) = (at.packets.len() == 1, at.output != NONE || at.spills);
-        let Some(last) = at.packets.last().copied() else { return false };
+        let Some(last) = at.packets.back().copied() else { return false };
         let mut sent = at.sent_of_last();
         if sent == last.left && at.arrivals.last().is_some_and(|time| time < self.agenda.now) {
             return false;
@@ -279,7 +278,7 @@ impl Network {
             at.crosses_at = UNKNOWN;
         }
         if sent == 0 && !(first && begun) {
-            at.packets.pop_last();
+            at.packets.pop_back();
             return true;
         }
         self.end_early(queue, ended);
@@ -320,7 +319,7 @@ impl Network {
         while self.queues[queue as usize].output != NONE {
             let output = self.queues[queue as usize].output;
             let to = &mut self.lanes[output as usize];
-            let sent = to.outgoing.last_mut().expect("the packet that holds the lane");
+            let sent = to.outgoing.back_mut().expect("the packet that holds the lane");
             sent.length -= missing;
             let (sent, next) = (sent.sent, to.receiving);
             if sent == 0 || self.links[self.fabric.link_of(output) as usize].to_terminal {
@@ -422,7 +421,7 @@ impl Network {
     fn spilled(&mut self, link: u32, queue: u32) {
         let at = &mut self.queues[queue as usize];
         at.spills = false;
-        let packet = at.packets.pop().expect("the packet that was spilled");
+        let packet = at.packets.pop_front().expect("the packet that was spilled");
         let lane = at.lane;
         self.piece_gone(packet.packet);
         self.will_leave(lane, self.agenda.now, packet.length);
@@ -434,11 +433,9 @@ impl Network {
     pub(super) fn lose(&mut self, packet: u32, count: fn(&mut Losses) -> &mut u64, link: u32) {
         let at = &mut self.packets[packet];
         if !std::mem::replace(&mut at.lost, true) {
-            let (begin, kind) = (self.agenda.now, hop_kind::LOST);
-            let &mut Packet { source, target, created, started, mark, .. } = at;
-            let hop = Hop { source, created, started, target, link, begin, end: begin, kind };
+            let hop = Hop::of(&at.delivery, link, self.agenda.now, self.agenda.now, hop_kind::LOST);
             self.faults.remains += 1;
-            self.faults.lost.add(mark, count, hop, &mut self.hops);
+            self.faults.lost.add(at.delivery.mark, count, hop, &mut self.hops);
         }
     }
 

@@ -15,7 +15,7 @@ impl Network {
             self.lanes[lane as usize].receiving = queue;
             let incoming =
                 Incoming { packet: sent.packet, length: sent.length, left: sent.length, readable: UNKNOWN };
-            self.queues[queue as usize].packets.push(incoming);
+            self.queues[queue as usize].packets.push_back(incoming);
         }
         let queue = self.lanes[lane as usize].receiving;
         let at = &mut self.queues[queue as usize];
@@ -77,7 +77,7 @@ impl Network {
     /// Schedules the request of the packet at the front of a queue, if the arrival of its header is known.
     pub(super) fn ask(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
-        let Some(packet) = at.packets.first().filter(|packet| packet.readable < UNKNOWN) else { return };
+        let Some(packet) = at.packets.front().filter(|packet| packet.readable < UNKNOWN) else { return };
         debug_assert!(!at.asked, "queue {queue} asks twice");
         at.asked = true;
         let readable = packet.readable.max(at.front_at);
@@ -371,7 +371,7 @@ impl Network {
     fn leave(&mut self, link: u32, queue: u32, time: Time) {
         let switch = self.fabric.link_target[link as usize] as usize;
         let at = &mut self.queues[queue as usize];
-        let packet = at.packets.pop().expect("the packet that leaves");
+        let packet = at.packets.pop_front().expect("the packet that leaves");
         let lane = at.lane;
         let output = std::mem::replace(&mut at.output, NONE);
         let copies = std::mem::take(&mut at.copies);

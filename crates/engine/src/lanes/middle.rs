@@ -39,7 +39,7 @@ fn passes(at: &Lane, link: &Link, ready: Time) -> bool {
         && link.free_at <= ready
         && at.ready.is_empty()
         && at.credit.at(1, link.quantum) <= ready
-        && at.outgoing.first().is_some_and(|packet| packet.is_read)
+        && at.outgoing.front().is_some_and(|packet| packet.is_read)
 }
 
 /// Starts a character in the middle of the packet of a lane, which enters the output buffer and leaves it at once.
@@ -138,7 +138,7 @@ pub(super) fn start_middle(
     others: Time,
 ) -> Option<u32> {
     let at = &mut lanes[lane as usize];
-    let packet = at.outgoing.first_mut()?;
+    let packet = at.outgoing.front_mut()?;
     if !packet.is_read || packet.sent + 1 == packet.length {
         return None;
     }
@@ -161,7 +161,7 @@ impl Network {
     pub(super) fn start_ahead(&mut self, link: u32, lane: u32, time: Time, most: Option<u32>) -> u32 {
         let Self { agenda, lanes, links, queues, .. } = self;
         let at = &mut lanes[lane as usize];
-        let Some(&Outgoing { mut sent, length, is_read, .. }) = at.outgoing.first() else { return 0 };
+        let Some(&Outgoing { mut sent, length, is_read, .. }) = at.outgoing.front() else { return 0 };
         if !is_read || sent + 1 == length {
             return 0;
         }
@@ -182,7 +182,7 @@ impl Network {
                 break next;
             }
         };
-        at.outgoing.first_mut().into_iter().for_each(|packet| packet.sent = sent);
+        at.outgoing.front_mut().into_iter().for_each(|packet| packet.sent = sent);
         at.set_next(link, next);
         link.last = lane;
         agenda.rest_until(link.free_at);
@@ -224,7 +224,7 @@ impl Network {
         at.moved_at = now;
         link.port.passes(now);
         if passes {
-            to.outgoing.first_mut().into_iter().for_each(|packet| packet.sent += 1);
+            to.outgoing.front_mut().into_iter().for_each(|packet| packet.sent += 1);
             leave_at_once(to, out, starts);
             out.last = at.output;
             self.characters += 1;
@@ -314,7 +314,7 @@ impl Network {
             && link.last == lane
             && at.ready.is_empty()
             && !(link.down || link.stuck)
-            && at.outgoing.first().is_some_and(|packet| packet.is_read)
+            && at.outgoing.front().is_some_and(|packet| packet.is_read)
     }
 
     /// Moves characters that start on the wire as soon as they have crossed; returns whether there are any.
@@ -359,7 +359,7 @@ impl Network {
         crossed(at, link, run);
         let starts = run.after(link.port.forward);
         to.places.pass(starts.after(out.character), buffer);
-        to.outgoing.first_mut().into_iter().for_each(|packet| packet.sent += run.count());
+        to.outgoing.front_mut().into_iter().for_each(|packet| packet.sent += run.count());
         out.counts.characters += u64::from(run.count());
         out.free_at = starts.last() + out.character;
         agenda.rest_until(out.free_at);

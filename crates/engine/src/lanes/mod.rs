@@ -53,7 +53,7 @@
 //! | [`parts`] | lanes, queues of input buffers, groups | |
 //! | [`link`] | what the lanes of a link share: wire, counts, ports of crossbars | `Link`: `within_from`, `busy_before`, `amid`, `counts` |
 //! | [`times`] | rows of times, as runs at equal steps | `Run`, `Times` |
-//! | [`buffers`] | rows of packets; free places and credit, and when they return | `Row`, `Places`, `Credit` |
+//! | [`buffers`] | free places and credit, and when they return | `Places`, `Credit` |
 //! | [`packet`], [`event`] | a packet and its headers; the events and their numbers | |
 //! | [`wire`] | a link sends a character; dispatch and delivery | `Lane`: `outgoing`, `ready`, `places`, `credit`, `heads`, `ends`; `Link`: `free_at`, `last`, `known`, `dispatched`, `needed`, `counts`; `starts_at`; `Network::packets`, also with [`distribute`] |
 //! | [`arbiter`] | frames, and which lane sends by priorities, reservations and tables | `Network::wires`; `Link`: `free_at`, `counts` |

@@ -19,22 +19,10 @@ pub(super) enum Header {
 /// A packet, from its dispatch to its delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Packet {
-    /// Sending terminal.
-    pub source: u32,
-    /// Receiving terminal.
-    pub target: u32,
-    /// Payload bytes.
-    pub length: u32,
-    /// When its source created it.
-    pub created: Time,
+    /// What its delivery says.
+    pub delivery: Delivery,
     /// When it was put before its terminal's link.
     pub dispatch: Time,
-    /// When its first character started on its source's wire.
-    pub started: Time,
-    /// The mark given by its source.
-    pub mark: u32,
-    /// Its number in its source.
-    pub number: u32,
     /// Its intermediate switch, or [`NONE`].
     pub(super) via: u32,
     pub(super) header: Header,
@@ -58,11 +46,5 @@ impl Packet {
     pub(super) fn is_wrong_on(&mut self, link: u32, time: Time) {
         let is_first = self.wrong_on == NONE || self.wrong_at == time && link < self.wrong_on;
         (self.wrong_on, self.wrong_at) = if is_first { (link, time) } else { (self.wrong_on, self.wrong_at) };
-    }
-
-    /// Returns the delivery of a packet at a tick.
-    pub fn delivered(&self, delivered: Time) -> Delivery {
-        let &Self { source, target, length, created, started, mark, number, .. } = self;
-        Delivery { source, target, length, created, started, delivered, mark, number }
     }
 }

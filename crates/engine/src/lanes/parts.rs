@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::buffers::{Credit, Places, Row};
+use super::buffers::{Credit, Places};
 use super::link::{Link, Port};
 use super::state::UNKNOWN;
 use super::times::{Run, Times};
@@ -45,7 +45,7 @@ pub(super) struct Lane {
     /// When its next character is there and has credit, or [`UNKNOWN`].
     pub starts_at: Time,
     /// Packets with characters to send.
-    pub outgoing: Row<Outgoing>,
+    pub outgoing: VecDeque<Outgoing>,
     /// When the characters in the output buffer are ready for the wire; at a terminal 0 as long as it has a packet.
     pub ready: Times,
     /// The places of the output buffer; unused at terminals.
@@ -70,7 +70,7 @@ pub(super) struct Lane {
 impl Lane {
     /// Notes that the header of the packet that is sent has been read, so what follows are characters of its middle.
     pub fn reads(&mut self) {
-        self.outgoing.first_mut().expect("the packet that is sent").is_read = true;
+        self.outgoing.front_mut().expect("the packet that is sent").is_read = true;
     }
 
     /// Returns when its next character is there and has credit, if both are known: the terms *supply* and *credit* of the
@@ -90,7 +90,7 @@ impl Lane {
         if !link.whole {
             return 1;
         }
-        self.outgoing.first().map_or(link.needed, |packet| packet.needed)
+        self.outgoing.front().map_or(link.needed, |packet| packet.needed)
     }
 
     /// Records when its next character can start.
@@ -117,7 +117,7 @@ impl Lane {
 
     /// Whether it is inside a packet.
     pub fn is_amid(&self) -> bool {
-        self.outgoing.first().is_some_and(|packet| packet.sent > 0)
+        self.outgoing.front().is_some_and(|packet| packet.sent > 0)
     }
 }
 
@@ -154,7 +154,7 @@ pub(super) struct Incoming {
 /// Packets of an input buffer that wait for each other in order.
 #[derive(Clone, Debug)]
 pub(super) struct Queue {
-    pub packets: Row<Incoming>,
+    pub packets: VecDeque<Incoming>,
     /// When the characters of these that have been sent and have not crossed arrive.
     pub arrivals: Times,
     /// When the next character is there and has a place, or [`UNKNOWN`] if one of them is, or no lane.
@@ -220,31 +220,31 @@ impl Queue {
     /// Returns the packet at its front, which exists if the queue has asked, holds a lane or is spilled.
     #[inline(always)]
     pub fn front(&self) -> &Incoming {
-        self.packets.first().expect("a packet at the front")
+        self.packets.front().expect("a packet at the front")
     }
 
     /// The same to be changed.
     #[inline(always)]
     pub fn front_mut(&mut self) -> &mut Incoming {
-        self.packets.first_mut().expect("a packet at the front")
+        self.packets.front_mut().expect("a packet at the front")
     }
 
     /// Returns how many characters of the last packet have been sent and have not crossed.
     pub fn sent_of_last(&self) -> u32 {
         let left: u32 = self.packets.iter().map(|packet| packet.left).sum();
-        let last = self.packets.last().map_or(0, |packet| packet.left);
+        let last = self.packets.back().map_or(0, |packet| packet.left);
         self.arrivals.len() - (left - last)
     }
 
     /// Returns the last packet, which is the one that is being sent.
     #[inline(always)]
     pub fn last_mut(&mut self) -> &mut Incoming {
-        self.packets.last_mut().expect("the packet that is sent")
+        self.packets.back_mut().expect("the packet that is sent")
     }
 
     fn new(lane: u32, link: u32) -> Self {
         Self {
-            packets: Row::new(),
+            packets: VecDeque::new(),
             arrivals: Times::new(),
             crosses_at: UNKNOWN,
             lane,
@@ -329,7 +329,7 @@ pub(super) fn lanes(fabric: &Fabric, groups: &[u32]) -> (Vec<Lane>, Vec<Queue>) 
             bit: 1 << (lane - link * fabric.lanes),
             holder: NONE,
             starts_at: UNKNOWN,
-            outgoing: Row::new(),
+            outgoing: VecDeque::new(),
             ready: Times::new(),
             places: Places::new(fabric.link_output_buffer[link as usize]),
             credit: Credit::new(if is_endless(link) { u32::MAX } else { promised }),

@@ -31,7 +31,7 @@ impl Network {
             return true;
         }
         let dispatched = at.dispatched;
-        let first = || self.lanes[lane as usize].outgoing.first().expect("a character is ready").packet;
+        let first = || self.lanes[lane as usize].outgoing.front().expect("a character is ready").packet;
         let packet = if dispatched == NONE { first() } else { dispatched };
         self.packets[packet].is_wrong_on(link, now);
         false

@@ -8,13 +8,13 @@ use super::link::Link;
 use super::packet::{Header, Packet};
 use super::parts::{Group, Lane, Outgoing, Queue, groups, lanes};
 use super::pause::Pauses;
-use crate::fabric::{Fabric, arbiter, choice, sharing};
+use crate::fabric::{Fabric, arbiter, sharing};
 use crate::kernel::Time;
-use crate::kernel::random::{Family, Stream, streams};
+use crate::kernel::random::Stream;
 use crate::kernel::slab::Slab;
 use crate::links::arbiter::{Rules, Wire};
 use crate::links::codes::Codes;
-use crate::measure::{CodeCounts, Hop, Hops, LinkCounts, hop_kind};
+use crate::measure::{CodeCounts, Delivery, Hop, Hops, LinkCounts, hop_kind};
 
 /// A time that is not known yet.
 pub(super) const UNKNOWN: Time = Time::MAX;
@@ -83,9 +83,6 @@ impl Network {
             fabric.group(group).iter().for_each(|&lane| groups_of[lane as usize].push(group));
         }
         let (lanes, queues) = lanes(&fabric, &most);
-        let draws = fabric.switch_arbiter.contains(&arbiter::RANDOM)
-            || fabric.switch_choice.contains(&choice::RANDOM);
-        let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         let rules = Rules::new(&fabric);
         let wires = rules.as_ref().map_or_else(Vec::new, |rules| rules.wires(&fabric));
         Self {
@@ -96,7 +93,7 @@ impl Network {
             queues,
             groups,
             groups_of,
-            streams,
+            streams: fabric.group_streams(),
             touched: Vec::new(),
             found: Vec::new(),
             contested: Vec::new(),
@@ -181,8 +178,9 @@ impl Network {
     /// Returns characters and class of the front header of a packet.
     pub(super) fn front_header(&self, packet: u32) -> (u32, u32) {
         let packet = &self.packets[packet];
-        let own = self.fabric.own_classes_since(packet.source, packet.target, packet.dispatch);
-        let class = self.fabric.terminal_class[packet.target as usize] + own;
+        let Delivery { source, target, .. } = packet.delivery;
+        let own = self.fabric.own_classes_since(source, target, packet.dispatch);
+        let class = self.fabric.terminal_class[target as usize] + own;
         match packet.header {
             _ if packet.address > 0 => (1, class),
             Header::Via => (self.fabric.via_header_chars, self.fabric.via_class[packet.via as usize] + own),
@@ -197,8 +195,8 @@ impl Network {
         if !self.fabric.draws() {
             return entry;
         }
-        let Packet { source, dispatch, .. } = self.packets[packet];
-        self.fabric.drawn(entry, switch, class, (source, dispatch))
+        let Packet { delivery, dispatch, .. } = self.packets[packet];
+        self.fabric.drawn(entry, switch, class, (delivery.source, dispatch))
     }
 
     /// Returns the switch at the end of a lane that does not lead to a terminal.
@@ -230,15 +228,14 @@ impl Network {
 
     /// Returns a packet's stay on a link.
     pub(super) fn hop(&self, link: u32, sent: &Outgoing, end: Time) -> Hop {
-        let Packet { source, target, created, started, .. } = self.packets[sent.packet];
-        Hop { source, created, started, target, link, begin: sent.begin, end, kind: hop_kind::PACKET }
+        Hop::of(&self.packets[sent.packet].delivery, link, sent.begin, end, hop_kind::PACKET)
     }
 
     /// Returns the packets that are on links, with end -1.
     pub fn standing(&self) -> Vec<Hop> {
         let amid = (0..).zip(&self.lanes).filter(|(_, lane)| lane.is_amid());
         amid.filter_map(|(lane, at)| {
-            let packet = at.outgoing.first()?;
+            let packet = at.outgoing.front()?;
             Some(self.hop(self.fabric.link_of(lane), packet, -1))
         })
         .collect()

@@ -56,9 +56,9 @@ impl Network {
         let (link, switch) = (self.fabric.link_of(output), self.switch_at(at.lane) as usize);
         self.lose(packet, |losses| &mut losses.timed_out, link);
         let to = &mut self.lanes[output as usize];
-        if to.outgoing.last().is_some_and(|sent| sent.length == missing) {
+        if to.outgoing.back().is_some_and(|sent| sent.length == missing) {
             // Nothing has crossed, so there is nothing to end.
-            to.outgoing.pop_last();
+            to.outgoing.pop_back();
         } else {
             self.shorten(queue, missing - 1);
             self.packets[packet].pieces += 1;

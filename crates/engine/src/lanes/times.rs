@@ -85,18 +85,12 @@ impl Run {
 pub(super) struct Times {
     /// The first ones; [`UNKNOWN`] if there is none.
     run: Run,
-    /// The others: those from `begin` to before `end`, each at the place of its number modulo the length, a power of two.
-    /// A time that is not negated stands alone, another one begins a run: [`Times::beginning`].
-    rest: Vec<Time>,
-    begin: u32,
-    end: u32,
-    /// Step of each of these runs, and how many follow.
-    shapes: VecDeque<(u32, u32)>,
+    rest: VecDeque<Run>,
 }
 
 impl Times {
     pub fn new() -> Self {
-        Self { run: Run::one(UNKNOWN), rest: Vec::new(), begin: 0, end: 0, shapes: VecDeque::new() }
+        Self { run: Run::one(UNKNOWN), rest: VecDeque::new() }
     }
 
     /// Returns the first one, [`UNKNOWN`] if there is none.
@@ -111,28 +105,10 @@ impl Times {
         self.run
     }
 
-    #[inline(always)]
-    fn rest_at(&mut self, number: u32) -> &mut Time {
-        let place = number as usize & (self.rest.len() - 1);
-        &mut self.rest[place]
-    }
-
-    /// Returns what stands for a run that begins at a time, or the time of what does.
-    #[inline(always)]
-    fn beginning(time: Time) -> Time {
-        !time
-    }
-
     /// Returns all of them.
     pub fn runs(&self) -> impl Iterator<Item = Run> {
         let first = (!self.is_empty()).then_some(self.run);
-        let mut shapes = self.shapes.iter();
-        let rest = (0..self.end.wrapping_sub(self.begin)).map(move |index| {
-            let time = self.rest[self.begin.wrapping_add(index) as usize & (self.rest.len() - 1)];
-            let shape = if time < 0 { shapes.next() } else { None };
-            shape.map_or(Run::one(time), |&(step, more)| Run { first: Self::beginning(time), step, more })
-        });
-        first.into_iter().chain(rest)
+        first.into_iter().chain(self.rest.iter().copied())
     }
 
     /// Returns the one at an index, [`UNKNOWN`] if there are not as many.
@@ -155,108 +131,47 @@ impl Times {
         self.run.first == UNKNOWN
     }
 
-    #[inline(always)]
     pub fn len(&self) -> u32 {
-        if self.begin != self.end {
-            self.runs().map(|run| run.count()).sum()
-        } else if self.is_empty() {
-            0
-        } else {
-            self.run.count()
-        }
+        self.runs().map(|run| run.count()).sum()
     }
 
     /// Whether each is no later than that of its number in a run, however long that is.
     #[inline(always)]
     pub fn are_by(&self, run: Run) -> bool {
-        // The first and the last one of each run.
-        let both = |own: Run, number| own.first <= run.at(number) && own.last() <= run.at(number + own.more);
-        if self.begin == self.end {
-            return self.is_empty() || both(self.run, 0);
-        }
         let mut number = 0;
         self.runs().all(|own| {
             let first = number;
             number += own.count();
-            both(own, first)
+            // The first and the last one of each run.
+            own.first <= run.at(first) && own.last() <= run.at(first + own.more)
         })
     }
 
     /// Adds a time, where lanes alternate: then they are rarely at equal steps.
     #[inline(always)]
     pub fn push(&mut self, time: Time) {
-        if self.run.first == UNKNOWN {
+        if self.is_empty() {
             self.run.first = time;
-            return;
+        } else {
+            self.rest.push_back(Run::one(time));
         }
-        if self.end.wrapping_sub(self.begin) as usize == self.rest.len() {
-            self.grow();
-        }
-        *self.rest_at(self.end) = time;
-        self.end = self.end.wrapping_add(1);
     }
 
     /// Adds times at equal steps, to the last run if they continue it.
     #[inline(always)]
     pub fn push_run(&mut self, run: Run) {
-        if self.run.first == UNKNOWN {
+        if self.is_empty() {
             self.run = run;
             return;
         }
-        let mut last = self.last_run();
+        let last = self.rest.back_mut().unwrap_or(&mut self.run);
         let step = run.first.wrapping_sub(last.last());
         let continues = |one: &Run| one.more == 0 || Time::from(one.step) == step;
-        if continues(&last) && continues(&run) && u32::try_from(step).is_ok() {
+        if continues(last) && continues(&run) && u32::try_from(step).is_ok() {
             (last.step, last.more) = (step as u32, last.more + run.count());
-            self.set_last_run(last);
         } else {
-            self.push(run.first);
-            if run.more > 0 {
-                self.set_last_run(run);
-            }
+            self.rest.push_back(run);
         }
-    }
-
-    /// Returns the last ones, which may be the first ones.
-    #[inline(always)]
-    fn last_run(&mut self) -> Run {
-        if self.begin == self.end {
-            return self.run;
-        }
-        let time = *self.rest_at(self.end.wrapping_sub(1));
-        match self.shapes.back() {
-            Some(&(step, more)) if time < 0 => Run { first: Self::beginning(time), step, more },
-            _ => Run::one(time),
-        }
-    }
-
-    /// Replaces them by others that begin at the same time.
-    #[inline(always)]
-    fn set_last_run(&mut self, run: Run) {
-        if self.begin == self.end {
-            self.run = run;
-            return;
-        }
-        let last = self.rest_at(self.end.wrapping_sub(1));
-        let was_run = *last < 0;
-        *last = if run.more > 0 { Self::beginning(run.first) } else { run.first };
-        if was_run {
-            self.shapes.pop_back();
-        }
-        if run.more > 0 {
-            self.shapes.push_back((run.step, run.more));
-        }
-    }
-
-    /// Makes room for more.
-    #[cold]
-    #[inline(never)]
-    fn grow(&mut self) {
-        let count = self.end.wrapping_sub(self.begin);
-        let rest: Vec<_> = (0..count).map(|index| *self.rest_at(self.begin.wrapping_add(index))).collect();
-        (self.begin, self.end) = (0, count);
-        self.rest = rest;
-        self.rest.resize((2 * self.rest.len()).max(4), UNKNOWN);
     }
 
     /// Adds a time before those that are later; returns whether there were any.
@@ -277,23 +192,15 @@ impl Times {
     #[inline(always)]
     pub fn pop(&mut self) -> Time {
         let first = self.run.first;
-        if self.run.more > 0 {
-            (self.run.first, self.run.more) = (self.run.at(1), self.run.more - 1);
-        } else {
-            self.next_run();
-        }
+        self.pop_of_run(1);
         first
     }
 
     /// Takes the first one, and adds one.
     #[inline(always)]
     pub fn replace_first(&mut self, time: Time) {
-        if self.run.more == 0 && self.begin == self.end {
-            self.run.first = time;
-        } else {
-            self.pop();
-            self.push(time);
-        }
+        self.pop();
+        self.push(time);
     }
 
     /// Takes the first ones of the first run.
@@ -302,42 +209,22 @@ impl Times {
         if count <= self.run.more {
             (self.run.first, self.run.more) = (self.run.at(count), self.run.more - count);
         } else {
-            self.run.more = 0;
-            self.next_run();
-        }
-    }
-
-    /// Goes on to the next run after one time.
-    #[inline(always)]
-    fn next_run(&mut self) {
-        if self.begin == self.end {
-            self.run.first = UNKNOWN;
-            return;
-        }
-        let next = *self.rest_at(self.begin);
-        self.begin = self.begin.wrapping_add(1);
-        self.run.first = next;
-        if next < 0 {
-            let (step, more) = self.shapes.pop_front().unwrap_or_default();
-            self.run = Run { first: Self::beginning(next), step, more };
+            self.run = self.rest.pop_front().unwrap_or(Run::one(UNKNOWN));
         }
     }
 
     pub fn pop_last(&mut self) {
-        let mut last = self.last_run();
+        let last = self.rest.back_mut().unwrap_or(&mut self.run);
         if last.more > 0 {
             last.more -= 1;
-            self.set_last_run(last);
-        } else if self.begin == self.end {
+        } else if self.rest.pop_back().is_none() {
             self.run.first = UNKNOWN;
-        } else {
-            self.end = self.end.wrapping_sub(1);
         }
     }
 
     pub fn clear(&mut self) {
-        (self.run, self.begin, self.end) = (Run::one(UNKNOWN), 0, 0);
-        self.shapes.clear();
+        self.run = Run::one(UNKNOWN);
+        self.rest.clear();
     }
 }
 
@@ -393,68 +280,5 @@ mod tests {
         assert_eq!(times.len(), 8);
         assert_eq!(sorted.map(|_| times.pop()), sorted);
         assert!(times.is_empty());
-    }
-
-    /// Does one of some things to times, and to a plain list of them.
-    fn act(times: &mut Times, plain: &mut VecDeque<Time>, what: u32) {
-        let last = plain.back().copied().unwrap_or(5);
-        match what {
-            0 | 1 => {
-                times.push(last + Time::from(what));
-                plain.push_back(last + Time::from(what));
-            }
-            2..=4 => {
-                let run = Run::new(last + 1, Time::from(what) - 2, what);
-                times.push_run(run);
-                plain.extend((0..run.count()).map(|index| run.at(index)));
-            }
-            5 => assert_eq!(times.pop(), plain.pop_front().unwrap_or(UNKNOWN)),
-            6 => {
-                times.replace_first(last + 2);
-                plain.pop_front();
-                plain.push_back(last + 2);
-            }
-            7 => {
-                times.pop_last();
-                plain.pop_back();
-            }
-            8 | 9 if !times.is_empty() => {
-                let count = if what == 8 { 1 } else { times.run().count() };
-                times.pop_of_run(count);
-                plain.drain(..count as usize);
-            }
-            10 => {
-                let time = last - 1;
-                let place = plain.partition_point(|&other| other <= time);
-                assert_eq!(times.insert(time), place < plain.len());
-                plain.insert(place, time);
-            }
-            _ => {}
-        }
-    }
-
-    /// Everything that five steps can do to none, one or eight times, whose numbers are about to begin again at 0.
-    #[test]
-    fn no_place_stands_for_two_times() {
-        fn go(times: &Times, plain: &VecDeque<Time>, steps: usize) {
-            for what in 0..11 {
-                let (mut times, mut plain) = (times.clone(), plain.clone());
-                act(&mut times, &mut plain, what);
-                let all = times.runs().flat_map(|run| (0..run.count()).map(move |index| run.at(index)));
-                assert!(all.eq(plain.iter().copied()), "{times:?}: {plain:?}");
-                assert_eq!((times.len() as usize, times.last()), (plain.len(), plain.back().copied()));
-                assert_eq!(times.first(), plain.front().copied().unwrap_or(UNKNOWN));
-                assert_eq!(times.get(plain.len() as u32), UNKNOWN);
-                if steps > 1 {
-                    go(&times, &plain, steps - 1);
-                }
-            }
-        }
-        for count in [0, 1, 8] {
-            let (mut times, mut plain) = (Times::new(), VecDeque::new());
-            (times.begin, times.end) = (u32::MAX - 2, u32::MAX - 2);
-            (0..count).for_each(|step| act(&mut times, &mut plain, step % 4));
-            go(&times, &plain, 5);
-        }
     }
 }

@@ -8,38 +8,22 @@ use super::parts::{Outgoing, ready};
 use super::state::{Network, UNKNOWN};
 use crate::fabric::{NONE, in_turn};
 use crate::kernel::Time;
+use crate::measure::Delivery;
 use crate::terminal;
 
 impl Network {
     /// Puts a packet before its terminal's link, in this tick.
     pub fn dispatch(&mut self, source: u32, packet: &terminal::Packet) {
         let link = self.fabric.terminal_out_link[source as usize];
-        let &terminal::Packet { target, length, created, dispatch, via, mark, number } = packet;
+        let &terminal::Packet { target, dispatch, via, .. } = packet;
         if let Some(at) = &mut self.distributions {
             at.unmade += self.fabric.copies(target) - 1;
         }
         let header = if via == NONE { Header::Final } else { Header::Via };
-        let started = UNKNOWN;
-        let (lost, pieces) = (false, 1);
         let address = self.fabric.address_chars(source, target);
-        let packet = Packet {
-            source,
-            target,
-            length,
-            created,
-            dispatch,
-            started,
-            mark,
-            number,
-            via,
-            header,
-            table: 0,
-            address,
-            wrong_on: NONE,
-            wrong_at: 0,
-            lost,
-            pieces,
-        };
+        let (delivery, wrong_on, pieces) = (packet.sent_by(source), NONE, 1);
+        let packet =
+            Packet { delivery, dispatch, via, header, address, wrong_on, pieces, ..Packet::default() };
         let packet = self.packets.add(packet);
         let needed = self.needed_for(packet);
         let at = &mut self.links[link as usize];
@@ -52,7 +36,7 @@ impl Network {
 
     /// Returns the characters of a packet with its current headers.
     pub(super) fn characters(&self, packet: u32) -> u32 {
-        let Packet { length, header, address, .. } = self.packets[packet];
+        let Packet { delivery: Delivery { length, .. }, header, address, .. } = self.packets[packet];
         let (via, last) = (self.fabric.via_header_chars, self.fabric.header_chars);
         let headers = match header {
             Header::Via => via + last,
@@ -201,7 +185,7 @@ impl Network {
             self.begin(link, lane, time);
         }
         let at = &mut self.lanes[lane as usize];
-        let packet = at.outgoing.first_mut().expect("a packet is to be sent");
+        let packet = at.outgoing.front_mut().expect("a packet is to be sent");
         packet.sent += 1;
         let (is_first, is_end) = (packet.sent == 1, packet.sent == packet.length);
         if is_first {
@@ -209,7 +193,7 @@ impl Network {
         }
         let packet = *packet;
         if is_end {
-            at.outgoing.pop();
+            at.outgoing.pop_front();
         }
         let earlier = if is_end { self.padding_ticks(link, packet.packet) } else { 0 };
         let occupied = self.occupy(link, lane, is_first, is_end.then_some(earlier), time);
@@ -219,7 +203,7 @@ impl Network {
             self.leave_output(lane, time + character);
         } else if is_end {
             self.lanes[lane as usize].ready.clear();
-            self.agenda.schedule(Event::Source(self.packets[packet.packet].source), time + occupied);
+            self.agenda.schedule(Event::Source(self.packets[packet.packet].delivery.source), time + occupied);
         }
         if to_terminal {
             self.send_to_terminal(lane, &packet, time + arrival, occupied - character);
@@ -240,9 +224,9 @@ impl Network {
     /// Takes the packet before a terminal's link to one of its lanes.
     fn begin(&mut self, link: u32, lane: u32, time: Time) {
         let packet = std::mem::replace(&mut self.links[link as usize].dispatched, NONE);
-        self.packets[packet].started = time;
+        self.packets[packet].delivery.started = time;
         let length = self.characters(packet);
-        self.lanes[lane as usize].outgoing.push(Outgoing::new(packet, length, length));
+        self.lanes[lane as usize].outgoing.push_back(Outgoing::new(packet, length, length));
         for other in self.fabric.lanes_of(link) {
             self.set_start(other, UNKNOWN);
             if other != lane {
@@ -267,7 +251,7 @@ impl Network {
         if self.fabric.link_padding_ticks.is_empty() {
             return 0;
         }
-        self.fabric.padding_ticks(link, self.packets[packet].length)
+        self.fabric.padding_ticks(link, self.packets[packet].delivery.length)
     }
 
     /// Occupies and counts a wire for a character; returns for how long. `end`: by how much it is shorter, if it is an end.
@@ -309,11 +293,12 @@ impl Network {
     /// Returns target and mark of the packet whose first character has arrived on a lane; None if it was lost.
     pub fn head(&mut self, lane: u32) -> Option<(u32, u32)> {
         let (_, packet) = self.lanes[lane as usize].heads.pop_front_if(|head| head.0 == self.agenda.now)?;
-        Some((self.packets[packet].target, self.packets[packet].mark))
+        let Delivery { target, mark, .. } = self.packets[packet].delivery;
+        Some((target, mark))
     }
 
     /// Takes the packet received at the end of a lane; None if its end was lost, or is an error end.
-    pub fn deliver(&mut self, lane: u32) -> Option<Packet> {
+    pub fn deliver(&mut self, lane: u32) -> Option<Delivery> {
         let (_, packet) = self.lanes[lane as usize].ends.pop_front_if(|end| end.0 == self.agenda.now)?;
         let wrong_on = self.packets[packet].wrong_on;
         if wrong_on != NONE {
@@ -324,7 +309,7 @@ impl Network {
             return None;
         }
         self.packets.remove(packet);
-        let to = self.fabric.link_target[self.fabric.link_of(lane) as usize] - self.fabric.switches;
-        Some(Packet { target: to, ..self.packets[packet] })
+        let target = self.fabric.link_target[self.fabric.link_of(lane) as usize] - self.fabric.switches;
+        Some(Delivery { target, delivered: self.agenda.now, ..self.packets[packet].delivery })
     }
 }

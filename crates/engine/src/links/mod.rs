@@ -4,12 +4,14 @@
 //! |---|---|
 //! | [`arbiter`] | which lane sends by time-slots, priorities, reservations and tables, and what it is charged |
 //! | [`codes`] | time-codes and interrupts: made, arrived, passed on, waiting for wires |
+//! | [`deadlock`] | what can never move of lanes and the heads that wait for them, and a cycle of these |
 //! | [`losses`] | packets that are lost: how many, where, of which flows |
 //! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened |
 //! | [`pause`] | what an input buffer holds whose sender is paused |
 
 pub mod arbiter;
 pub mod codes;
+pub mod deadlock;
 pub mod losses;
 pub mod outages;
 pub mod pause;

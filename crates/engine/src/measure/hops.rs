@@ -1,5 +1,6 @@
 //! The path of every packet: when it was on which link.
 
+use super::Delivery;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
@@ -22,6 +23,14 @@ pub struct Hop {
     pub end: Time,
     /// One of [`hop_kind`].
     pub kind: u8,
+}
+
+impl Hop {
+    /// Returns the stay of a packet of links and switches on one of them.
+    pub fn of(packet: &Delivery, link: u32, begin: Time, end: Time, kind: u8) -> Self {
+        let &Delivery { source, target, created, started, .. } = packet;
+        Self { source, created, started, target, link, begin, end, kind }
+    }
 }
 
 /// What a stay on a link is.

@@ -62,8 +62,8 @@ pub use planes::{Order, Planes};
 pub use precision::{Known, Precision, is_look, precision};
 pub use shares::{Rows, Share, Shares};
 
-/// One delivered packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// One delivered packet, or what is known of it before.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delivery {
     /// Sending terminal.
     pub source: u32,

@@ -7,10 +7,10 @@ mod with_packets;
 use super::RunError;
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
-use crate::links::losses::Losses;
+use crate::links::losses::{Losses, Lost};
 use crate::measure::{Code, CodeCounts, Delivery, Hop, Hops, LinkCounts};
 use crate::ring::{Asking, Counts, Rings, deadlock as ring_deadlock};
-use crate::switched::{Event, Network as Worms, PacketState, Standstill, deadlock, standstill};
+use crate::switched::{Event, Network as Worms, Standstill, deadlock, standstill};
 use crate::terminal::Packet;
 
 /// The results of a tick.
@@ -70,7 +70,7 @@ pub(super) trait Network {
     fn go_to(&mut self, now: Time);
 
     /// Reports that a packet has crossed its host's bus.
-    fn off_bus(&mut self, port: u32, held: u32);
+    fn off_bus(&mut self, _port: u32, _held: u32) {}
 
     /// Takes a packet from its source; returns whether another one can follow immediately.
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool;
@@ -105,28 +105,41 @@ pub(super) trait Network {
     fn deadlock(&self) -> Vec<u32>;
 
     /// Whether packets are sent again and again and none is accepted; to be called as often as the search for deadlock.
-    fn livelocked(&mut self) -> bool;
+    fn livelocked(&mut self) -> bool {
+        false
+    }
 
     /// Returns what stands still after the last event although it could move: an error of the engine.
-    fn standstill(&self) -> Option<Standstill>;
+    fn standstill(&self) -> Option<Standstill> {
+        None
+    }
 
     /// Returns the number of events that outweigh a search for deadlock.
-    fn search_events(&self) -> u64;
+    fn search_events(&self) -> u64 {
+        16 * self.fabric().links() as u64
+    }
 
     /// Returns the packets that are dispatched and can still be delivered.
     fn in_flight(&self) -> u64;
 
     /// Returns the packets removed because no port takes them.
-    fn scrubbed(&self) -> u64;
+    fn scrubbed(&self) -> u64 {
+        0
+    }
+
+    /// Returns all packets that are lost, in a network of links that counts them.
+    fn all_lost(&self) -> Option<&Lost> {
+        None
+    }
 
     /// Returns the packets that faults have lost.
     fn lost(&self) -> u64 {
-        0
+        self.all_lost().map_or(0, |lost| lost.count)
     }
 
     /// Returns those of each flow of sources; empty if none can be lost.
     fn lost_of_flows(&self) -> &[u64] {
-        &[]
+        self.all_lost().map_or(&[], |lost| &lost.of_flows)
     }
 
     /// Returns the packets at links that never run again.
@@ -174,7 +187,8 @@ pub(super) trait Network {
 
     /// Returns what every link has lost; empty if none can lose anything.
     fn losses(&self) -> Vec<Losses> {
-        Vec::new()
+        let lost = self.all_lost().filter(|_| self.fabric().may_lose());
+        lost.map_or_else(Vec::new, |lost| lost.on_links.clone())
     }
 
     /// Resets the counts at a tick.
@@ -225,7 +239,8 @@ impl Network for Worms {
                 Event::Release(link) => self.release(link),
                 Event::Deliver(link) => {
                     is_quiet = false;
-                    deliver(self, link, now, &mut news.deliveries);
+                    let packet = self.deliver(link).delivery;
+                    news.deliveries.push(Delivery { delivered: now, ..packet });
                 }
                 Event::Source(number) => {
                     is_quiet = false;
@@ -244,8 +259,6 @@ impl Network for Worms {
     fn go_to(&mut self, now: Time) {
         self.goes_to(now);
     }
-
-    fn off_bus(&mut self, _port: u32, _held: u32) {}
 
     #[inline(always)]
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
@@ -266,24 +279,12 @@ impl Network for Worms {
         deadlock(self)
     }
 
-    fn livelocked(&mut self) -> bool {
-        false
-    }
-
     fn standstill(&self) -> Option<Standstill> {
         standstill(self, self.wheel.now())
     }
 
-    fn search_events(&self) -> u64 {
-        16 * self.fabric().links() as u64
-    }
-
     fn in_flight(&self) -> u64 {
         self.in_flight()
-    }
-
-    fn scrubbed(&self) -> u64 {
-        0
     }
 
     fn is_idle(&self) -> bool {
@@ -321,13 +322,6 @@ impl Network for Worms {
     fn clear_counts(&mut self, _start: Time) {
         self.clear_counts();
     }
-}
-
-/// Takes the packet that has been received at the end of a link.
-#[inline(always)]
-fn deliver(worms: &mut Worms, link: u32, now: Time, deliveries: &mut Vec<Delivery>) {
-    let &PacketState { source, target, length, created, started, mark, number, .. } = worms.deliver(link);
-    deliveries.push(Delivery { source, target, length, created, started, delivered: now, mark, number });
 }
 
 /// Collects the results of a network of rings.
@@ -386,14 +380,6 @@ impl Network for Rings {
 
     fn livelocked(&mut self) -> bool {
         self.is_livelocked()
-    }
-
-    fn standstill(&self) -> Option<Standstill> {
-        None
-    }
-
-    fn search_events(&self) -> u64 {
-        16 * self.fabric().links() as u64
     }
 
     fn in_flight(&self) -> u64 {

@@ -39,7 +39,7 @@ pub(super) struct Port {
     /// Whether a release event is pending.
     release_pending: bool,
     /// Whether headers are deleted on entry to the link.
-    deletes_header: bool,
+    pub deletes_header: bool,
 
     /// When the head requested.
     requested: Time,
@@ -70,10 +70,10 @@ pub(super) struct Group {
     waiting: u32,
     /// Input link served last, for round robin.
     served: u32,
-    arbiter: u8,
-    choice: u8,
+    pub arbiter: u8,
+    pub choice: u8,
     /// Whether heads have priorities.
-    ranks: bool,
+    pub ranks: bool,
     /// Whether it is arbitrated in this tick.
     touched: bool,
     /// From when on all links of `unheld` can be granted, so that their rows need not be read.
@@ -298,24 +298,6 @@ impl Group {
         self.waiting
     }
 
-    /// Its arbiter, a code of the fabric.
-    #[inline(always)]
-    pub fn arbiter(&self) -> u8 {
-        self.arbiter
-    }
-
-    /// Whether heads have priorities.
-    #[inline(always)]
-    pub fn ranks(&self) -> bool {
-        self.ranks
-    }
-
-    /// Its choice of links, a code of the fabric.
-    #[inline(always)]
-    pub fn choice(&self) -> u8 {
-        self.choice
-    }
-
     /// Returns the input link that was served last.
     pub fn served(&self) -> u32 {
         self.served
@@ -414,12 +396,6 @@ impl Port {
     /// Returns the tick of the last grant, -1 if never.
     pub fn last_grant(&self) -> Time {
         self.last_grant
-    }
-
-    /// Whether headers are deleted on entry to the link.
-    #[inline(always)]
-    pub fn deletes_header(&self) -> bool {
-        self.deletes_header
     }
 
     /// Returns the switch of the head, and its route entry there.

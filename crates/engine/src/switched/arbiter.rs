@@ -2,9 +2,10 @@
 
 use std::hint::cold_path;
 
-use super::state::{Network, PacketState};
+use super::state::Network;
 use crate::fabric::{NONE, arbiter, choice, rank};
 use crate::kernel::Time;
+use crate::measure::Delivery;
 
 impl Network {
     /// Queues the head of this input link, whose request is due in this tick.
@@ -134,7 +135,7 @@ impl Network {
     #[inline(never)]
     fn choose(&mut self, group: u32, now: Time) -> Option<(u32, u32)> {
         let row = &self.ports.groups[group as usize];
-        let choice = row.choice();
+        let choice = row.choice;
         if row.is_near() && choice != choice::LEAST_RECENT {
             let free = row.near_free(&self.links, now);
             if free == 0 {
@@ -155,7 +156,7 @@ impl Network {
     /// Returns the next free link to grant, or any free link if the choice is random.
     fn look_for_link(&self, group: u32, now: Time) -> Option<u32> {
         let mut free = self.ports.free(&self.links, &self.fabric, group, now);
-        match self.ports.groups[group as usize].choice() {
+        match self.ports.groups[group as usize].choice {
             choice::LEAST_RECENT => free.min_by_key(|&link| self.links[link as usize].port.last_grant()),
             _ => free.next(),
         }
@@ -170,11 +171,11 @@ impl Network {
     /// Takes the head that is served next out of the group's queue.
     fn choose_head(&mut self, group: u32) -> u32 {
         let queue = &self.ports.groups[group as usize];
-        if queue.ranks() && queue.waiting() > 1 {
+        if queue.ranks && queue.waiting() > 1 {
             let place = self.place_by_rank(group);
             return self.ports.serve(&mut self.links, group, place);
         }
-        let place = match queue.arbiter() {
+        let place = match queue.arbiter {
             arbiter::FIFO => 0,
             kind if kind != arbiter::RANDOM && queue.waiting() == 1 => 0,
             arbiter::RANDOM => self.streams[group as usize].below(queue.waiting()),
@@ -194,7 +195,7 @@ impl Network {
         let first: Vec<(u32, u32)> = all.iter().copied().filter(goes_first).collect();
         let able = if first.is_empty() { all } else { first };
         let queue = &self.ports.groups[group as usize];
-        let chosen = match queue.arbiter() {
+        let chosen = match queue.arbiter {
             arbiter::FIFO => able.first(),
             arbiter::RANDOM => {
                 let drawn = self.streams[group as usize].below(able.len() as u32);
@@ -209,8 +210,8 @@ impl Network {
     }
 
     /// Returns the head packet of an input link.
-    fn head_packet(&self, link: u32) -> &PacketState {
-        &self.packets[self.worm(link, self.links[link as usize].head()).packet]
+    fn head_packet(&self, link: u32) -> &Delivery {
+        &self.packets[self.worm(link, self.links[link as usize].head()).packet].delivery
     }
 
     fn place_of_least<K: Ord>(&self, group: u32, key: impl Fn(u32) -> K) -> u32 {

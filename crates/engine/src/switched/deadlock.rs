@@ -73,7 +73,7 @@ impl Network {
     #[inline(always)]
     fn waits_for(&self, link: u32, others: &mut Vec<u32>) -> bool {
         let at = &self.links[link as usize];
-        if at.leads_to_terminal() || at.head() == NONE {
+        if at.to_terminal || at.head() == NONE {
             return false;
         }
         if at.input.output() != NONE {
@@ -86,7 +86,7 @@ impl Network {
                 || ahead(at.wire.known(), next) > 0;
             others.push(at.input.output());
             // The actions of a link that waits for its horizon are not known yet.
-            return full && !to.leads_to_terminal() && !self.is_held(at.input.output());
+            return full && !to.to_terminal && !self.is_held(at.input.output());
         }
         let group = at.port.awaits();
         if group == NONE {

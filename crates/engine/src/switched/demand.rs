@@ -143,7 +143,7 @@ impl Network {
     #[inline(always)]
     fn is_far(&self, at: &Link, holder: u32, worm: &Worm) -> bool {
         let from = &self.links[holder as usize];
-        let asking = if at.leads_to_terminal() { 1 } else { asking_chars(&self.fabric, worm.header) };
+        let asking = if at.to_terminal { 1 } else { asking_chars(&self.fabric, worm.header) };
         let has_header = ahead(from.wire.known() - at.output.shift(), worm.first + Wrapping(asking)) >= 0;
         let is_front = at.input.output() == NONE || at.head() != at.tail();
         is_front & has_header & self.holds_back(at, worm)

@@ -25,7 +25,7 @@ impl Network {
     pub(super) fn has_credit(&self, link: u32) -> bool {
         let at = &self.links[link as usize];
         let Some(to) = self.links.get(at.input.output() as usize) else { return false };
-        if at.is_plain() {
+        if at.plain {
             to.turns(self.kind(to)).beyond(at, at.credit.next_quantum())
         } else {
             self.leaving(at, at.credit.next_quantum()).is_some()
@@ -88,7 +88,7 @@ impl Network {
         if ahead(at.wire.known(), end) < 0 || ahead(places, to.output.granted()) < 0 {
             return;
         }
-        if at.is_plain() {
+        if at.plain {
             return self.leave_plain::<true>(link, at.input.output());
         }
         let (output, arrival) = (at.input.output(), at.last_arrival(self.kind(at), &self.crowd));
@@ -133,7 +133,7 @@ impl Network {
     /// Returns the times on which the supply of an output depends: its characters are ready `OutputBuffer::way` later.
     pub(super) fn passing(&self, link: u32) -> &Timeline {
         let at = &self.links[link as usize];
-        if at.is_stepwise() { &self.exits[link as usize] } else { at.wire.starts() }
+        if at.stepwise { &self.exits[link as usize] } else { at.wire.starts() }
     }
 
     /// Makes room for another piece of a link's timeline.
@@ -171,19 +171,6 @@ impl Network {
             from.credit.next_quantum()
         };
         earlier(keep, next - at.output.shift() - places)
-    }
-
-    /// Stores, for characters whose places nobody will look up, a lower limit of when the crossbar can use them.
-    pub(super) fn free_unseen(&mut self, link: u32, count: u32) {
-        let at = &self.links[link as usize];
-        if !self.kind(at).puts_off {
-            return;
-        }
-        if !at.wire.has_room() {
-            self.make_room(link);
-        }
-        let at = &mut self.links[link as usize];
-        at.wire.put_off_unseen(count, self.kinds[at.kind as usize].source_crossbar);
     }
 
     /// Returns the first character in an input buffer that has not been sent on.

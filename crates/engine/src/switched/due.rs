@@ -44,17 +44,3 @@ impl Due {
         self.behind = false;
     }
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_link_is_woken_once() {
-        let mut due = Due::default();
-        assert!(due.wake());
-        assert!(!due.wake() && due.is_woken());
-        due.set_woken(false);
-        assert!(!due.is_woken() && due.wake());
-    }
-}

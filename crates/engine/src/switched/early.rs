@@ -68,7 +68,7 @@ pub(super) fn takes_known_here<const PACED: bool>(
     let [at, to] = two(links, link, output);
     let (kind, next) = (&kinds[at.kind as usize], &kinds[to.kind as usize]);
     let places = to.places(next, if PACED { kind.crossbar } else { 0 });
-    if !at.is_plain() {
+    if !at.plain {
         return false;
     }
     !places.turns.beyond(at, at.credit.next_quantum())

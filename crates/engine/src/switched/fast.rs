@@ -51,7 +51,7 @@ impl Link {
     pub fn begin_with(&mut self, kind: &Kind, worm: &mut Worm, header: u32, burst: &Burst) -> Begun {
         self.send(kind, burst);
         worm.has_begun(burst.run.time);
-        let asks = (self.head() == NONE) & (burst.run.count >= header) & !self.leads_to_terminal();
+        let asks = (self.head() == NONE) & (burst.run.count >= header) & !self.to_terminal;
         let asks_at =
             if asks { kind.request(self.input.exit_free(), burst.run.at(header - 1)) } else { UNKNOWN };
         let &Burst { run, last, again, credits, frees, .. } = burst;

@@ -17,7 +17,7 @@ impl Network {
     #[cold]
     fn schedule_head(&mut self, link: u32, run: &Run, all: bool) {
         let at = &self.links[link as usize];
-        if at.leads_to_terminal() && !(all && run.count == 1) {
+        if at.to_terminal && !(all && run.count == 1) {
             let time = self.kind(at).arrival(run.time);
             self.schedule(Event::Source(self.fabric.ports() + link), time);
         }
@@ -36,7 +36,7 @@ impl Network {
         asking.retain(|&terminal| {
             if let Some(link) = terminal.checked_sub(self.fabric.ports()) {
                 let worm = self.worm(link, self.links[link as usize].head());
-                let packet = &self.packets[worm.packet];
+                let packet = &self.packets[worm.packet].delivery;
                 heads.push((packet.target, packet.mark));
             }
             terminal < self.fabric.ports()

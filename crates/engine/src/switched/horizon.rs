@@ -328,7 +328,7 @@ impl Network {
         while self.has_long && self.sends_head(to) {
             to = self.links[to as usize].input.output();
         }
-        if self.has_long && self.links[to as usize].leads_to_terminal() {
+        if self.has_long && self.links[to as usize].to_terminal {
             self.stream_on(to);
             self.rouse_around(link);
         }
@@ -378,7 +378,7 @@ impl Network {
             sees(to);
         }
         let at = &self.links[to as usize];
-        if !at.sends_newest() || !at.leads_to_terminal() {
+        if !at.sends_newest() || !at.to_terminal {
             return false;
         }
         let mut from = link;

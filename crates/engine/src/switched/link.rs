@@ -31,13 +31,13 @@ pub(super) struct Link {
     pub kind: u32,
     pub due: Due,
     /// As in `Kind`; copied here, so that the row of the kind need not be read.
-    plain: bool,
+    pub plain: bool,
     /// Whether it and all links that enter the switch at its source are plain.
-    common: bool,
+    pub common: bool,
     /// As in `Kind`.
-    stepwise: bool,
+    pub stepwise: bool,
     /// As in `Kind`.
-    to_terminal: bool,
+    pub to_terminal: bool,
     /// Credit for the characters that it sends.
     pub credit: Credit,
 
@@ -145,30 +145,6 @@ impl Link {
             worms: Rows::default(),
             port,
         }
-    }
-
-    /// Whether it is plain, as in `Kind`.
-    #[inline(always)]
-    pub fn is_plain(&self) -> bool {
-        self.plain
-    }
-
-    /// Whether it and all links that enter the switch at its source are plain.
-    #[inline(always)]
-    pub fn is_common(&self) -> bool {
-        self.common
-    }
-
-    /// Whether it is stepwise, as in `Kind`.
-    #[inline(always)]
-    pub fn is_stepwise(&self) -> bool {
-        self.stepwise
-    }
-
-    /// Whether the target is a terminal.
-    #[inline(always)]
-    pub fn leads_to_terminal(&self) -> bool {
-        self.to_terminal
     }
 }
 

@@ -26,7 +26,7 @@ impl Link {
         let arrived = kind.arrival(free - Time::from(kind.end)).max(kind.delivery(free));
         let has_sent = self.has_sent_all() && self.output.holder() == NONE && !self.due.is_behind();
         let is_gone = free == 0 || arrived < now;
-        has_sent && is_gone && (!self.leads_to_terminal() || self.head() == NONE)
+        has_sent && is_gone && (!self.to_terminal || self.head() == NONE)
     }
 
     /// Whether nothing is in its input buffer either.

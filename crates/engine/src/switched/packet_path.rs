@@ -14,6 +14,7 @@ use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
+use crate::measure::Delivery;
 use crate::terminal::Packet;
 
 /// A packet that has begun on a link.
@@ -84,24 +85,15 @@ impl Network {
         let kind = &beside.kinds[at.kind as usize];
         (worm.first, worm.end) = at.output.dispatch(characters);
         let asking = asking_chars(beside.fabric, worm.header);
-        let begun = if at.is_common() && at.has_sent_all() {
+        let begun = if at.common && at.has_sent_all() {
             at.begin(kind, &mut worm, asking, None, returns)
         } else {
             None
         };
-        worm.packet = beside.packets.add(PacketState {
-            source: terminal,
-            target: packet.target,
-            length: packet.length,
-            created: packet.created,
-            dispatch: packet.dispatch,
-            started: UNKNOWN,
-            mark: packet.mark,
-            number: packet.number,
-            address,
-        });
+        let (delivery, dispatch) = (packet.sent_by(terminal), packet.dispatch);
+        worm.packet = beside.packets.add(PacketState { delivery, dispatch, address });
         *at.append(beside.crowd) = worm;
-        let to_terminal = at.leads_to_terminal();
+        let to_terminal = at.to_terminal;
         let mut gone = None;
         if let Some(begun) = &begun {
             if PACED {
@@ -138,7 +130,7 @@ impl Network {
         if again {
             self.wake(link);
         }
-        if self.links[link as usize].leads_to_terminal() {
+        if self.links[link as usize].to_terminal {
             self.stream(link);
         }
         self.follow::<PACED>();
@@ -174,14 +166,14 @@ impl Network {
         let [at, to] = two(&mut self.links, input, output);
         let mut old = *at.worm(at.head(), &self.crowd);
         let mut deleted = 0;
-        if at.port.strips() || to.port.deletes_header() {
+        if at.port.strips() || to.port.deletes_header {
             (old.header, old.class, deleted) = strip(&self.fabric, &mut self.packets, &old);
         }
         let granted = Granted { input, output, now, deleted };
         let kind = &self.kinds[at.kind as usize];
         let mut worm = put_through(&granted, &old, kind, at, to, &mut self.ports);
-        let waits = to.is_common() && !to.has_sent_all();
-        let begun = if to.is_common() && to.has_sent_all() {
+        let waits = to.common && !to.has_sent_all();
+        let begun = if to.common && to.has_sent_all() {
             to.begin(
                 &self.kinds[to.kind as usize],
                 &mut worm,
@@ -223,7 +215,7 @@ impl Network {
         if PACED {
             at.free_places(&beside.kinds[at.kind as usize], &run);
         }
-        let to_terminal = at.leads_to_terminal();
+        let to_terminal = at.to_terminal;
         let gone = if last { Some(at.sent(at.sending(), beside.crowd)) } else { None };
         if asks_at < UNKNOWN {
             beside.ask_at(at, output, class, asks_at);
@@ -368,7 +360,7 @@ impl Beside<'_> {
     fn ask(&mut self, at: &mut Link, link: u32) {
         let &Worm { header, class, first, .. } = at.worm(at.head(), self.crowd);
         let last = first + Wrapping(asking_chars(self.fabric, header) - 1);
-        if ahead(last, at.wire.known()) < 0 && !at.leads_to_terminal() {
+        if ahead(last, at.wire.known()) < 0 && !at.to_terminal {
             let kind = &self.kinds[at.kind as usize];
             let time = kind.request(at.input.exit_free(), at.wire.starts().run_from(last).time);
             self.ask_at(at, link, class, time);
@@ -391,14 +383,14 @@ impl Beside<'_> {
 #[cold]
 #[inline(never)]
 fn draw(fabric: &Fabric, packets: &Slab<PacketState>, crowd: &Crowd, at: &mut Link, class: u32) {
-    let PacketState { source, dispatch, .. } = packets[at.worm(at.head(), crowd).packet];
-    at.port.draw(fabric, class, (source, dispatch));
+    let PacketState { delivery, dispatch, .. } = packets[at.worm(at.head(), crowd).packet];
+    at.port.draw(fabric, class, (delivery.source, dispatch));
 }
 
 /// Handles the end of a packet on its source's link.
 #[inline(never)]
 fn left_source(packets: &mut Slab<PacketState>, wheel: &mut Wheel, packet: u32, started: Time, free: Time) {
-    let packet = &mut packets[packet];
+    let packet = &mut packets[packet].delivery;
     packet.started = started;
     wheel.schedule(Event::Source(packet.source).number(), free);
 }
@@ -444,7 +436,7 @@ fn strip(fabric: &Fabric, packets: &mut Slab<PacketState>, worm: &Worm) -> (Head
             (if packet.address > 0 { Header::Address } else { Header::Final }, worm.class, deleted)
         }
         Header::Via => {
-            let &mut PacketState { source, target, .. } = packet;
+            let Delivery { source, target, .. } = packet.delivery;
             let class = fabric.terminal_class[target as usize] + fabric.own_classes(source, target);
             (Header::Final, class, deleted)
         }

@@ -217,34 +217,6 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
-        /// A queue returns the times that were pushed, in order, however they are taken.
-        #[test]
-        fn first_in_first_out(
-            runs in prop::collection::vec((1u32..5, 0u32..4, 0i64..9), 1..60),
-            takes in prop::collection::vec(1u32..4, 400),
-        ) {
-            let mut queue = Queue::default();
-            let (mut pushed, mut taken) = (Vec::new(), Vec::new());
-            let mut takes = takes.into_iter();
-            for (count, step, gap) in runs {
-                let time = pushed.last().map_or(0, |last| last + gap);
-                let run = Run { count, step, time };
-                pushed.extend((0..count).map(|k| run.at(k)));
-                queue.push(run);
-                if step != 1 {
-                    let front = queue.front().expect("something was pushed");
-                    let count = takes.next().unwrap_or(1).min(front.count);
-                    taken.extend((0..count).map(|k| front.at(k)));
-                    queue.take(count);
-                }
-            }
-            while let Some(front) = queue.front() {
-                taken.extend((0..front.count).map(|k| front.at(k)));
-                queue.take(front.count);
-            }
-            prop_assert_eq!(pushed, taken);
-        }
-
         /// Following bounds run by run gives the same times as taking the maximum character by character.
         #[test]
         fn follows_the_maximum(

@@ -54,7 +54,8 @@ pub fn standstill(network: &Network, now: Time) -> Option<Standstill> {
         let at = &network.links[link as usize];
         let number = if fault == Fault::Unsent { at.sending() } else { at.head() };
         let packet = (number != NONE).then(|| &network.packets[at.worm(number, &network.crowd).packet]);
-        let (source, target) = packet.map_or((NONE, NONE), |packet| (packet.source, packet.target));
+        let (source, target) =
+            packet.map_or((NONE, NONE), |packet| (packet.delivery.source, packet.delivery.target));
         Some(Standstill { fault, link, source, target })
     })
 }
@@ -65,7 +66,8 @@ impl Network {
     /// What is known of later ticks is a sequence of starts of characters, each following from the previous one, and at
     /// most an output buffer and one packet per link: what was granted a link earlier has left for its output buffer.
     fn latest(&self, now: Time) -> Time {
-        let characters = |packet: &PacketState| self.fabric.payload_chars(packet.length) + packet.address;
+        let characters =
+            |packet: &PacketState| self.fabric.payload_chars(packet.delivery.length) + packet.address;
         let longest = u64::from(self.packets.kept().map(characters).max().unwrap_or(0));
         let headers = u64::from(self.fabric.header_chars) + u64::from(self.fabric.via_header_chars) + 1;
         let busy = self.links.iter().filter(|link| link.wire.free() > now).map(|link| self.kind(link));
@@ -83,7 +85,7 @@ impl Network {
         let links = self.links.iter().filter(|link| link.tail() != NONE && self.kind(link).from_terminal);
         links.map(|link| {
             let worm = link.worm(link.tail(), &self.crowd);
-            if link.has_sent_all() { self.packets[worm.packet].started } else { worm.time }
+            if link.has_sent_all() { self.packets[worm.packet].delivery.started } else { worm.time }
         })
     }
 
@@ -99,7 +101,7 @@ impl Network {
             return None;
         }
         let head = at.worm(at.head(), &self.crowd);
-        if at.leads_to_terminal() {
+        if at.to_terminal {
             let due = self.kind(at).delivery(head.time);
             return (at.head() != at.sending() && due <= now).then_some(Fault::Undelivered);
         }

@@ -4,17 +4,16 @@ use super::allocation::Ports;
 use super::demand;
 use super::horizon::Outside;
 use super::link::{self, Kind, Link};
-use super::rounds::Rounds;
 use super::routes::Routes;
 use super::sent::Sent;
 use super::timeline::Timeline;
 use super::worm::{Crowd, Worm};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
-use crate::kernel::random::{Family, Stream, streams};
+use crate::kernel::random::Stream;
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
-use crate::measure::{Hops, LinkCounts};
+use crate::measure::{Delivery, Hops, LinkCounts};
 
 /// A time that is not known yet.
 pub const UNKNOWN: Time = Time::MAX;
@@ -60,22 +59,10 @@ impl Event {
 /// A packet from its dispatch to its delivery.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PacketState {
-    /// Sending terminal.
-    pub source: u32,
-    /// Receiving terminal.
-    pub target: u32,
-    /// Payload bytes.
-    pub length: u32,
-    /// When its source created it.
-    pub created: Time,
+    /// What its delivery says; its start is known when its end has a time on its source's wire.
+    pub delivery: Delivery,
     /// When it was put on its terminal's link.
     pub dispatch: Time,
-    /// When its first character starts on its source's wire.
-    pub started: Time,
-    /// The mark given by its source.
-    pub mark: u32,
-    /// Its number in its source.
-    pub number: u32,
     /// Characters of its address that have not been deleted yet.
     pub address: u32,
 }
@@ -109,8 +96,6 @@ pub struct Network {
     pub(super) has_long: bool,
     /// Links of a packet that streams, and up to which tick each may send, while the module `stream` checks them.
     pub(super) parts: Vec<(u32, Time)>,
-    /// The same for one that streams over long cables, see the module `rounds`.
-    pub(super) rounds: Rounds,
     /// A switch and a class for which it has no route, if a packet needed it.
     pub(super) lost: Option<(u32, u32)>,
     /// What may act on links from outside their packets, if anything, and when next; [`Time::MAX`] if never.
@@ -159,9 +144,6 @@ impl Network {
         let any = kinds.iter().any(|kind| kind.stepwise);
         let exits = links.iter().filter(|_| any);
         let exits = exits.map(|link| Timeline::new(kinds[link.kind as usize].output_buffer, 0, 1)).collect();
-        let draws = fabric.switch_arbiter.contains(&crate::fabric::arbiter::RANDOM)
-            || fabric.switch_choice.contains(&crate::fabric::choice::RANDOM);
-        let streams = if draws { streams(fabric.seed, Family::Group, fabric.groups()) } else { Vec::new() };
         let outside = Outside::new(&fabric);
         let leaves_behind = kinds.iter().all(|kind| !kind.stepwise);
         let mut network = Self {
@@ -170,7 +152,7 @@ impl Network {
             crowd: Crowd::default(),
             routes: Routes::new(&fabric),
             ports,
-            streams,
+            streams: fabric.group_streams(),
             packets: Slab::default(),
             paced: fabric.switch_crossbar_ticks.iter().any(|&ticks| ticks > 0),
             touched: Vec::new(),
@@ -181,7 +163,6 @@ impl Network {
             has_long: false,
             kinds,
             parts: Vec::new(),
-            rounds: Rounds::default(),
             lost: None,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
             hops: Hops::default(),

@@ -38,7 +38,7 @@ use crate::kernel::Time;
 
 /// Minimum number of characters before a horizon.
 const MANY: i32 = 128;
-/// The same, to the end, over long cables and for a packet that was interrupted.
+/// The same, to the end, for a packet that was interrupted.
 const FEW: i32 = 24;
 
 /// Characters that a link sends next, on the credit that it then has.
@@ -60,9 +60,7 @@ impl Network {
             return;
         }
         let rest = ahead(at.output.granted(), at.wire.known());
-        if !at.is_plain() && rest >= FEW {
-            self.stream_in_rounds(link);
-        } else if rest > self.window as i32 {
+        if rest > self.window as i32 {
             self.stream_rest(link);
         }
     }
@@ -80,9 +78,6 @@ impl Network {
         let mut parts = std::mem::take(&mut self.parts);
         parts.clear();
         let limiting = self.limiting(link, &mut parts);
-        if limiting.is_none() {
-            self.stream_in_rounds(link);
-        }
         if let Some(limit) = limiting {
             self.set_untils(&mut parts);
             let (at, until) = (&self.links[parts[limit].0 as usize], parts[limit].1);
@@ -169,8 +164,8 @@ impl Network {
         !at.has_sent_all()
             && ahead(at.wire.known(), at.worm(at.sending(), &self.crowd).first) > 0
             && (at.sends_newest() || self.kind(at).from_terminal)
-            && (at.sending() == at.head() || at.leads_to_terminal())
-            && at.is_plain()
+            && (at.sending() == at.head() || at.to_terminal)
+            && at.plain
             && !at.credit.is_kept()
             && !at.worm(at.sending(), &self.crowd).bound
     }

@@ -1,6 +1,6 @@
 //! The paths of packets in a trace.
 
-use super::state::{Network, PacketState, UNKNOWN};
+use super::state::{Network, UNKNOWN};
 use super::timeline::ahead;
 use crate::fabric::NONE;
 use crate::kernel::Time;
@@ -29,14 +29,13 @@ impl Network {
     }
 
     fn hop(&self, link: u32, packet: u32, begin: Time, end: Time) -> Hop {
-        let PacketState { source, target, created, .. } = self.packets[packet];
-        let started = self.start_of(packet);
-        Hop { source, created, started, target, link, begin, end, kind: hop_kind::PACKET }
+        let hop = Hop::of(&self.packets[packet].delivery, link, begin, end, hop_kind::PACKET);
+        Hop { started: self.start_of(packet), ..hop }
     }
 
     /// Returns when a packet started on its source's wire, even while its end has not left there.
     fn start_of(&self, packet: u32) -> Time {
-        let state = &self.packets[packet];
+        let state = &self.packets[packet].delivery;
         if state.started != UNKNOWN {
             return state.started;
         }

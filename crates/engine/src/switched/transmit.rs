@@ -116,7 +116,7 @@ impl Network {
             return true;
         }
         let worm = self.sending(link);
-        if !at.is_common() | worm.bound {
+        if !at.common | worm.bound {
             return false;
         }
         if at.credit.is_kept() {
@@ -162,11 +162,8 @@ impl Network {
         // Only the packet that was granted last can still be in its input buffer.
         let comes = from.filter(|_| at.sends_newest() && !(CASE == ANY && worm.bound));
         let supply = comes.map(|from| {
-            let exits = if CASE == ANY && from.is_stepwise() {
-                self.exits.get(at.output.holder() as usize)
-            } else {
-                None
-            };
+            let exits =
+                if CASE == ANY && from.stepwise { self.exits.get(at.output.holder() as usize) } else { None };
             Supply {
                 line: exits.unwrap_or(from.wire.starts()),
                 shift: at.output.shift(),
@@ -212,7 +209,7 @@ impl Network {
         let at = &mut self.links[link as usize];
         let (number, holder, output) = (at.sending(), at.output.holder(), at.input.output());
         let kind = &self.kinds[at.kind as usize];
-        let to_terminal = at.leads_to_terminal();
+        let to_terminal = at.to_terminal;
         let from_terminal = kind.from_terminal;
         let asks = at.head() == number && !at.input.asked() && !to_terminal;
         at.credit.set_waits(waits);
@@ -299,7 +296,7 @@ impl Network {
     /// Handles further characters on their way to the input buffer of a link, known up to `before`: its output may send
     /// them, or the departure of the packet becomes known.
     fn supplied(&mut self, link: u32, output: u32, before: Number) {
-        if self.links[link as usize].is_stepwise() {
+        if self.links[link as usize].stepwise {
             return self.leave(link);
         }
         let to = &self.links[output as usize];
@@ -313,7 +310,7 @@ impl Network {
     /// Handles further free places in the output buffer of its output, for the characters in an input buffer.
     pub(super) fn vacated(&mut self, link: u32) {
         let at = &self.links[link as usize];
-        if at.is_stepwise() {
+        if at.stepwise {
             return self.leave(link);
         }
         let (behind, waits, output) = (at.due.is_behind(), at.credit.waits(), at.input.output());

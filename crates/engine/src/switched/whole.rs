@@ -78,7 +78,7 @@ impl Network {
         }
         let old = *at.worm(at.head(), beside.crowd);
         let holder = at.output.holder();
-        let strips = at.port.strips() | to.port.deletes_header();
+        let strips = at.port.strips() | to.port.deletes_header;
         if !at.rests_alone(&old) || strips || holder == output {
             return false;
         }
@@ -153,7 +153,7 @@ impl Beside<'_> {
         }
         let last = if begun.last { Some(to.sent(to.sending(), self.crowd)) } else { None };
         if let Some(last) = &last
-            && to.leads_to_terminal()
+            && to.to_terminal
         {
             self.goes_to_terminal(to, granted.output, last.number, last.free);
         }
@@ -199,7 +199,7 @@ impl Link {
     #[inline(always)]
     fn rests_alone(&self, head: &Worm) -> bool {
         let idle = !(self.credit.is_kept() | self.due.is_woken() | self.due.is_behind());
-        idle & self.sends_newest() & !head.bound & self.is_common()
+        idle & self.sends_newest() & !head.bound & self.common
     }
 
     /// Sends a packet, behind all others, with a run that was computed before.
@@ -245,7 +245,7 @@ impl Grant<'_> {
     fn begins(&self, returns: bool) -> Option<Run> {
         let Self { at, from, to, head, .. } = self;
         let comes = from.is_none_or(|from| ahead(from.wire.known() - at.output.shift(), head.end) >= 0);
-        let is_first = to.is_common() & to.has_sent_all();
+        let is_first = to.common & to.has_sent_all();
         let (credit, total) = (to.credit.characters(), self.total());
         let late = to.credit.is_kept() | (credit == 0) | (returns & (credit <= total));
         if !(comes & is_first) | late {

@@ -7,6 +7,7 @@ use super::flow::{Flows, Made};
 use crate::fabric::{Fabric, NONE, arrival, is_open, length, target};
 use crate::kernel::Time;
 use crate::kernel::random::Stream;
+use crate::measure::Delivery;
 
 /// A packet as its source describes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +27,15 @@ pub struct Packet {
     pub mark: u32,
     /// The number of packets that its source created before it, if its terminal has several ports.
     pub number: u32,
+}
+
+impl Packet {
+    /// Returns what its delivery says, as far as that is known when a port sends it.
+    pub fn sent_by(&self, source: u32) -> Delivery {
+        let &Self { target, length, created, mark, number, .. } = self;
+        let (started, delivered) = (Time::MAX, Time::MAX);
+        Delivery { source, target, length, created, started, delivered, mark, number }
+    }
 }
 
 /// The state from which the packets of one source are drawn.

@@ -1,7 +1,6 @@
 //! Checks of packets that go to several ports at once, or draw a part of their group.
 
-use super::wormhole::any;
-use super::{Checked, Shapes, ascending, below, between, fail, known};
+use super::{Checked, Shapes, ascending, below, between, fail, known, of_rows};
 use crate::fabric::{Fabric, NONE};
 
 /// Refuses distributions that do not end at their ports, parts of other groups, and unsupported combinations.
@@ -22,14 +21,12 @@ pub fn check(f: &Fabric) -> Checked {
 
 /// Returns the shapes of the columns of distributions.
 pub fn shapes(f: &Fabric) -> Shapes {
-    let groups = if f.group_all.is_empty() { 0 } else { f.groups() };
-    let parts = any(&f.group_part_start, f.groups() + 1);
-    let sources = any(&f.group_part_sources, f.groups());
-    vec![
-        ("group_all", f.group_all.len(), groups),
-        ("group_part_start", f.group_part_start.len(), parts),
-        ("group_part_sources", f.group_part_sources.len(), sources),
+    [
+        of_rows!(f, any f.groups(); group_all),
+        of_rows!(f, any f.groups() + 1; group_part_start),
+        of_rows!(f, any f.groups(); group_part_sources),
     ]
+    .concat()
 }
 
 /// Refuses parts that have other lanes than their group, or parts of their own.

@@ -1,24 +1,19 @@
 //! Checks of faults.
 
-use super::wormhole::any;
-use super::{Checked, MOST_TICKS, Shapes, below, fail, known};
+use super::{Checked, MOST_TICKS, Shapes, below, each, fail, known, of_rows, refuse};
 use crate::fabric::{Fabric, FabricError, NEVER, fault_kind};
 
 /// Refuses faults of links that do not exist, are out of order, or overlap.
 pub fn check(f: &Fabric) -> Checked {
     below("fault_link", &f.fault_link, f.links(), "a link")?;
     known("fault_kind", &f.fault_kind, if f.has_rings() { fault_kind::STUCK } else { fault_kind::LAST })?;
-    if let Some(row) = f.switch_timeout_ticks.iter().position(|&ticks| ticks >= NEVER / 4) {
-        return fail("switch_timeout_ticks", row, f.switch_timeout_ticks[row], "below 2^60 ticks");
-    }
+    each("switch_timeout_ticks", &f.switch_timeout_ticks, |&ticks| ticks < NEVER / 4, "below 2^60 ticks")?;
     tables(f)?;
     let mut runs_from = vec![[0; 2]; f.links()];
     let mut last = 0;
     for (row, &link) in f.fault_link.iter().enumerate() {
         let (down, ended, up) = (f.fault_down_ticks[row], f.fault_ended_ticks[row], f.fault_up_ticks[row]);
-        if down < last {
-            return fail("fault_down_ticks", row, down, "not before the fault of the row before");
-        }
+        refuse(down < last, "fault_down_ticks", row, down, "not before the fault of the row before")?;
         // On rings, a fault that stops a station does not affect its link; and a link that is down can change its rate.
         let kind = f.fault_kind[row];
         let what =
@@ -51,9 +46,7 @@ fn tables(f: &Fabric) -> Checked {
     if let Some(row) = f.table_ticks.windows(2).position(|pair| pair[0] >= pair[1]) {
         return fail("table_ticks", row + 1, f.table_ticks[row + 1], "later than the row before");
     }
-    if let Some(row) = f.table_ticks.iter().position(|&ticks| ticks >= NEVER) {
-        return fail("table_ticks", row, f.table_ticks[row], "below 2^62");
-    }
+    each("table_ticks", &f.table_ticks, |&ticks| ticks < NEVER, "below 2^62")?;
     if !f.table_ticks.is_empty() && !f.class_column.is_empty() {
         return fail("class_column", 0, f.class_column[0], "nothing with table_ticks");
     }
@@ -81,14 +74,11 @@ fn tables(f: &Fabric) -> Checked {
 /// Returns the shapes of the columns of faults.
 pub fn shapes(f: &Fabric) -> Shapes {
     let faults = f.fault_link.len();
-    let timeouts = if f.switch_timeout_ticks.is_empty() { 0 } else { f.switches as usize };
-    vec![
-        ("fault_down_ticks", f.fault_down_ticks.len(), faults),
-        ("fault_ended_ticks", f.fault_ended_ticks.len(), faults),
-        ("fault_up_ticks", f.fault_up_ticks.len(), faults),
-        ("fault_kind", f.fault_kind.len(), faults),
-        ("fault_character_ticks", f.fault_character_ticks.len(), any(&f.fault_character_ticks, faults)),
-        ("table_number", f.table_number.len(), f.table_ticks.len()),
-        ("switch_timeout_ticks", f.switch_timeout_ticks.len(), timeouts),
+    [
+        of_rows!(f, faults; fault_down_ticks, fault_ended_ticks, fault_up_ticks, fault_kind),
+        of_rows!(f, any faults; fault_character_ticks),
+        of_rows!(f, f.table_ticks.len(); table_number),
+        of_rows!(f, any f.switches as usize; switch_timeout_ticks),
     ]
+    .concat()
 }

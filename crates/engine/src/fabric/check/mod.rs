@@ -82,27 +82,41 @@ fn fail(column: &'static str, row: usize, value: impl ToString, expected: &'stat
     Err(FabricError::Value { column, row, value: value.to_string(), expected })
 }
 
+/// Refuses a value that is wrong.
+fn refuse(
+    wrong: bool,
+    column: &'static str,
+    row: usize,
+    value: impl ToString,
+    expected: &'static str,
+) -> Checked {
+    if wrong { fail(column, row, value, expected) } else { Ok(()) }
+}
+
+/// Refuses the first value of a column that does not fit.
+fn each<T: ToString>(
+    column: &'static str,
+    values: &[T],
+    fits: impl Fn(&T) -> bool,
+    expected: &'static str,
+) -> Checked {
+    match values.iter().position(|value| !fits(value)) {
+        Some(row) => fail(column, row, values[row].to_string(), expected),
+        None => Ok(()),
+    }
+}
+
 fn scalars(f: &Fabric) -> Checked {
     const MOST: u32 = 1 << 24;
     const MOST_GRAIN: u64 = 1 << 40;
     for (name, value) in [("switches", f.switches), ("terminals", f.terminals), ("classes", f.classes)] {
-        if value > MOST {
-            return fail(name, 0, value, "at most 2^24");
-        }
+        refuse(value > MOST, name, 0, value, "at most 2^24")?;
     }
-    if f.tick_ps.is_nan() || f.tick_ps <= 0.0 {
-        return fail("tick_ps", 0, f.tick_ps, "above zero");
-    }
-    if !(1..=MOST_GRAIN).contains(&f.grain_ticks) {
-        return fail("grain_ticks", 0, f.grain_ticks, "from 1 to 2^40");
-    }
-    if f.terminals == 0 {
-        return fail("terminals", 0, 0, "at least 1");
-    }
+    refuse(f.tick_ps.is_nan() || f.tick_ps <= 0.0, "tick_ps", 0, f.tick_ps, "above zero")?;
+    refuse(!(1..=MOST_GRAIN).contains(&f.grain_ticks), "grain_ticks", 0, f.grain_ticks, "from 1 to 2^40")?;
+    refuse(f.terminals == 0, "terminals", 0, 0, "at least 1")?;
     for (name, value) in [("header_chars", f.header_chars), ("via_header_chars", f.via_header_chars)] {
-        if value > 1024 {
-            return fail(name, 0, value, "at most 1024");
-        }
+        refuse(value > 1024, name, 0, value, "at most 1024")?;
     }
     Ok(())
 }
@@ -121,83 +135,54 @@ fn rows(shapes: &Shapes, used: bool) -> Checked {
     Ok(())
 }
 
+/// Returns the shapes of columns of a number of rows; with `any`, columns that may also be empty.
+macro_rules! of_rows {
+    ($f:ident, $rows:expr; $($column:ident),+) => {{
+        let rows = $rows;
+        vec![$((stringify!($column), $f.$column.len(), rows)),+]
+    }};
+    ($f:ident, any $rows:expr; $($column:ident),+) => {{
+        let rows = $rows;
+        vec![$((stringify!($column), $f.$column.len(), if $f.$column.is_empty() { 0 } else { rows })),+]
+    }};
+}
+use of_rows;
+
 /// Returns the shapes of the columns that every network has.
 fn shapes(f: &Fabric) -> Shapes {
-    let (terminals, ports, links) = (f.terminals as usize, ports::count(f), f.links());
-    let optional = |rows: usize, full: usize| if rows == 0 { 0 } else { full };
-    vec![
-        ("link_target", f.link_target.len(), links),
-        ("link_character_ticks", f.link_character_ticks.len(), links),
-        ("link_arrival_ticks", f.link_arrival_ticks.len(), links),
-        ("terminal_out_link", f.terminal_out_link.len(), ports),
-        ("terminal_in_link", f.terminal_in_link.len(), ports),
-        ("source_arrival", f.source_arrival.len(), terminals),
-        ("source_interval_grains", f.source_interval_grains.len(), terminals),
-        ("source_burst", f.source_burst.len(), terminals),
-        ("source_gap_grains", f.source_gap_grains.len(), terminals),
-        ("source_queue", f.source_queue.len(), terminals),
-        ("source_target", f.source_target.len(), terminals),
-        ("target_fixed", f.target_fixed.len(), terminals),
-        ("target_share", f.target_share.len(), terminals),
-        ("weight_start", f.weight_start.len(), optional(f.weight_start.len(), terminals + 1)),
-        ("weight_cumulative", f.weight_cumulative.len(), f.weight_target.len()),
-        ("source_length", f.source_length.len(), terminals),
-        ("length_min", f.length_min.len(), terminals),
-        ("length_max", f.length_max.len(), terminals),
-        ("length_cumulative", f.length_cumulative.len(), f.length_values.len()),
-        ("list_start", f.list_start.len(), optional(f.list_start.len(), terminals + 1)),
-        ("list_length", f.list_length.len(), f.list_target.len()),
-        ("list_wait_ticks", f.list_wait_ticks.len(), f.list_target.len()),
-        ("list_at_grains", f.list_at_grains.len(), optional(f.list_at_grains.len(), f.list_target.len())),
-        ("list_repeat", f.list_repeat.len(), optional(f.list_repeat.len(), terminals)),
-        (
-            "source_first_grains",
-            f.source_first_grains.len(),
-            optional(f.source_first_grains.len(), terminals),
-        ),
-        (
-            "source_spacing_grains",
-            f.source_spacing_grains.len(),
-            optional(f.source_spacing_grains.len(), terminals),
-        ),
-        ("flow_start", f.flow_start.len(), optional(f.flow_start.len(), terminals + 1)),
-        ("flow_length", f.flow_length.len(), f.flow_target.len()),
-        ("flow_arrival", f.flow_arrival.len(), f.flow_target.len()),
-        ("flow_interval_grains", f.flow_interval_grains.len(), f.flow_target.len()),
-        ("flow_phase_grains", f.flow_phase_grains.len(), f.flow_target.len()),
-        ("flow_jitter_grains", f.flow_jitter_grains.len(), f.flow_target.len()),
-        ("flow_packets", f.flow_packets.len(), f.flow_target.len()),
-        ("flow_begin_grains", f.flow_begin_grains.len(), f.flow_target.len()),
-        ("flow_end_grains", f.flow_end_grains.len(), f.flow_target.len()),
-        ("flow_count", f.flow_count.len(), f.flow_target.len()),
-        (
-            "flow_cost_grains",
-            f.flow_cost_grains.len(),
-            optional(f.flow_cost_grains.len(), f.flow_target.len()),
-        ),
-        ("flow_room_grains", f.flow_room_grains.len(), f.flow_cost_grains.len()),
+    let (terminals, flows, listed) = (f.terminals as usize, f.flow_target.len(), f.list_target.len());
+    [
+        of_rows!(f, f.links(); link_target, link_character_ticks, link_arrival_ticks),
+        of_rows!(f, ports::count(f); terminal_out_link, terminal_in_link),
+        of_rows!(f, terminals; source_arrival, source_interval_grains, source_burst, source_gap_grains),
+        of_rows!(f, terminals; source_queue, source_target, target_fixed, target_share),
+        of_rows!(f, any terminals + 1; weight_start),
+        of_rows!(f, f.weight_target.len(); weight_cumulative),
+        of_rows!(f, terminals; source_length, length_min, length_max),
+        of_rows!(f, f.length_values.len(); length_cumulative),
+        of_rows!(f, any terminals + 1; list_start),
+        of_rows!(f, listed; list_length, list_wait_ticks),
+        of_rows!(f, any listed; list_at_grains),
+        of_rows!(f, any terminals; list_repeat, source_first_grains, source_spacing_grains),
+        of_rows!(f, any terminals + 1; flow_start),
+        of_rows!(f, flows; flow_length, flow_arrival, flow_interval_grains, flow_phase_grains),
+        of_rows!(f, flows; flow_jitter_grains, flow_packets, flow_begin_grains, flow_end_grains, flow_count),
+        of_rows!(f, any flows; flow_cost_grains),
+        of_rows!(f, f.flow_cost_grains.len(); flow_room_grains),
     ]
+    .concat()
 }
 
 fn below(column: &'static str, values: &[u32], limit: usize, expected: &'static str) -> Checked {
-    match values.iter().position(|&v| v as usize >= limit) {
-        Some(row) => fail(column, row, values[row], expected),
-        None => Ok(()),
-    }
+    each(column, values, |&value| (value as usize) < limit, expected)
 }
 
 fn between(column: &'static str, values: &[u32], low: u32, high: u32, expected: &'static str) -> Checked {
-    match values.iter().position(|&v| v < low || v > high) {
-        Some(row) => fail(column, row, values[row], expected),
-        None => Ok(()),
-    }
+    each(column, values, |value| (low..=high).contains(value), expected)
 }
 
 fn known(column: &'static str, values: &[u8], most: u8) -> Checked {
-    match values.iter().position(|&v| v > most) {
-        Some(row) => fail(column, row, values[row], "a known kind"),
-        None => Ok(()),
-    }
+    each(column, values, |&value| value <= most, "a known kind")
 }
 
 /// Limit of a duration or buffer on the path of a character; keeps every sum far inside 64 bits.
@@ -241,9 +226,7 @@ fn ascending(column: &'static str, starts: &[u32], end: usize) -> Checked {
     if starts.is_empty() {
         return Ok(());
     }
-    if starts[0] != 0 {
-        return fail(column, 0, starts[0], "0");
-    }
+    refuse(starts[0] != 0, column, 0, starts[0], "0")?;
     if let Some(row) = (1..starts.len()).find(|&row| starts[row] < starts[row - 1]) {
         return fail(column, row, starts[row], "at least the row before");
     }

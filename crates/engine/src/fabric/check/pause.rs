@@ -1,6 +1,6 @@
 //! Checks of switches that pause their senders or drop packets, and of memories that their ports share.
 
-use super::{Checked, fail, known};
+use super::{Checked, fail, known, refuse};
 use crate::fabric::Fabric;
 
 /// Characters of a memory or a part of it, and its largest threshold in billionths of what is free: their product is less
@@ -35,9 +35,7 @@ fn pool(f: &Fabric) -> Checked {
     let most = if f.has_pool() { MOST_CHARS } else { 0 };
     let sizes = f.switch_pool_chars.iter().map(|&size| ("switch_pool_chars", size));
     for (row, (column, size)) in sizes.enumerate().chain(parts.map(|part| (0, part))) {
-        if size > most {
-            return fail(column, row, size, "at most 2^28, or 0 without switch_pool_chars");
-        }
+        refuse(size > most, column, row, size, "at most 2^28, or 0 without switch_pool_chars")?;
     }
     if f.has_pool() != (1..=MOST_ALPHA).contains(&f.pool_alpha_billionths) {
         let expected = "from 1 to 16 000 000 000 with switch_pool_chars, else 0";

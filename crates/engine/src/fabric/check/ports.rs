@@ -1,6 +1,6 @@
 //! Checks of terminals with several ports.
 
-use super::{Checked, Shapes, ascending, below, fail, known};
+use super::{Checked, Shapes, ascending, below, fail, known, of_rows, refuse};
 use crate::fabric::{Fabric, FabricError, MOST_PORTS, NO_PORT, port_choice};
 
 /// Returns the number of ports of all terminals, from the column with which all others must agree.
@@ -31,9 +31,7 @@ pub fn check(f: &Fabric) -> Checked {
     if let Some(terminal) = nearest.filter(|_| !f.has_rings() || f.switches > 0) {
         return fail("terminal_choice", terminal, port_choice::NEAREST, "another one beside switches");
     }
-    if f.planes as usize > ports {
-        return fail("planes", 0, f.planes, "at most the number of ports");
-    }
+    refuse(f.planes as usize > ports, "planes", 0, f.planes, "at most the number of ports")?;
     below("port_plane", &f.port_plane, f.planes as usize, "a plane")?;
     let of = |terminal: usize| f.terminal_ports[terminal + 1] - f.terminal_ports[terminal];
     if let Some(terminal) = (0..terminals).find(|&terminal| !(1..=MOST_PORTS).contains(&of(terminal))) {
@@ -48,12 +46,12 @@ pub fn check(f: &Fabric) -> Checked {
 /// Returns the shapes of the columns of traffic classes.
 pub fn class_shapes(f: &Fabric) -> Shapes {
     let ports = if f.class_headers.is_empty() { 0 } else { count(f) };
-    let optional = if f.class_port.is_empty() || !f.has_ports() { 0 } else { f.terminals as usize };
-    vec![
-        ("port_class_from", f.port_class_from.len(), ports),
-        ("port_class_to", f.port_class_to.len(), ports),
-        ("class_port", f.class_port.len(), optional * f.class_headers.len() * MOST_PORTS as usize),
+    let terminals = if f.has_ports() { f.terminals as usize } else { 0 };
+    [
+        of_rows!(f, ports; port_class_from, port_class_to),
+        of_rows!(f, any terminals * f.class_headers.len() * MOST_PORTS as usize; class_port),
     ]
+    .concat()
 }
 
 /// Refuses places that a table of pairs does not have, and classes that do not exist.

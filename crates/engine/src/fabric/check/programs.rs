@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::{Checked, Shapes, ascending, fail, known};
+use super::{Checked, Shapes, ascending, each, fail, known, of_rows, refuse};
 use crate::fabric::{ANY, CROSS, Fabric, LAST, TURN, acknowledge, arrival, is_open, operation, transaction};
 
 /// Maximum nesting of repeats.
@@ -20,23 +20,16 @@ const MOST_STEPS: u64 = 1 << 24;
 
 /// Returns the shapes of the columns of programs.
 pub(super) fn shapes(f: &Fabric) -> Shapes {
-    let operations = f.op_kind.len();
-    let graphs = !f.op_needs_start.is_empty();
-    let start = if f.program_start.is_empty() { 0 } else { f.terminals as usize + 1 };
-    vec![
-        ("program_start", f.program_start.len(), start),
-        ("op_peer", f.op_peer.len(), operations),
-        ("op_bytes", f.op_bytes.len(), operations),
-        ("op_tag", f.op_tag.len(), operations),
-        ("op_ticks", f.op_ticks.len(), operations),
-        ("op_stream", f.op_stream.len(), if f.op_stream.is_empty() { 0 } else { operations }),
-        ("op_needs_start", f.op_needs_start.len(), if graphs { operations + 1 } else { 0 }),
-        ("event_fragments", f.event_fragments.len(), f.event_due_ticks.len()),
-        ("cost_send_ticks", f.cost_send_ticks.len(), f.cost_bytes.len()),
-        ("cost_receive_ticks", f.cost_receive_ticks.len(), f.cost_bytes.len()),
-        ("cost_packet_ticks", f.cost_packet_ticks.len(), f.cost_bytes.len()),
-        ("cost_gap_ticks", f.cost_gap_ticks.len(), f.cost_bytes.len()),
+    let (operations, costs) = (f.op_kind.len(), f.cost_bytes.len());
+    [
+        of_rows!(f, any f.terminals as usize + 1; program_start),
+        of_rows!(f, operations; op_peer, op_bytes, op_tag, op_ticks),
+        of_rows!(f, any operations; op_stream),
+        of_rows!(f, any operations + 1; op_needs_start),
+        of_rows!(f, f.event_due_ticks.len(); event_fragments),
+        of_rows!(f, costs; cost_send_ticks, cost_receive_ticks, cost_packet_ticks, cost_gap_ticks),
     ]
+    .concat()
 }
 
 /// Refuses programs that are inconsistent.
@@ -51,9 +44,7 @@ pub(super) fn check(f: &Fabric) -> Checked {
     announced(f)?;
     unexpected(f)?;
     costs(f)?;
-    if let Some(row) = f.event_due_ticks.iter().position(|&due| due > MOST_TICKS) {
-        return fail("event_due_ticks", row, f.event_due_ticks[row], "at most 2^50 ticks");
-    }
+    each("event_due_ticks", &f.event_due_ticks, |&due| due <= MOST_TICKS, "at most 2^50 ticks")?;
     ascending("program_start", &f.program_start, f.op_kind.len())?;
     known("op_kind", &f.op_kind, operation::LAST)?;
     if !f.op_needs_start.is_empty() {
@@ -81,9 +72,7 @@ fn beside(f: &Fabric, terminal: usize) -> Checked {
     if kind == arrival::SILENT {
         return Ok(());
     }
-    if !is_open(kind) {
-        return fail("source_arrival", terminal, kind, "silent, or open beside programs");
-    }
+    refuse(!is_open(kind), "source_arrival", terminal, kind, "silent, or open beside programs")?;
     match f.source_queue[terminal] {
         0 => Ok(()),
         places => fail("source_queue", terminal, places, "0, no limit, beside programs"),
@@ -104,9 +93,7 @@ fn protocol(f: &Fabric) -> Checked {
         ("message_small_packet_bytes", f.message_small_packet_bytes, 0),
     ];
     for (name, value, least) in longest {
-        if value < least || value > MOST_PACKET {
-            return fail(name, 0, value, "a number of bytes, at most 2^24");
-        }
+        refuse(value < least || value > MOST_PACKET, name, 0, value, "a number of bytes, at most 2^24")?;
     }
     let ticks = [
         ("message_send_ticks", f.message_send_ticks),
@@ -121,18 +108,14 @@ fn protocol(f: &Fabric) -> Checked {
         ("message_check_ticks", f.message_check_ticks),
     ];
     for (name, value) in ticks {
-        if value > MOST_TICKS {
-            return fail(name, 0, value, "a duration, at most 2^50 ticks");
-        }
+        refuse(value > MOST_TICKS, name, 0, value, "a duration, at most 2^50 ticks")?;
     }
     for (name, value) in [
         ("message_byte_ticks", f.message_byte_ticks),
         ("message_bus_byte_ticks", f.message_bus_byte_ticks),
         ("message_shaper_byte_ticks", f.message_shaper_byte_ticks),
     ] {
-        if !(0.0..=1e9).contains(&value) {
-            return fail(name, 0, value, "from 0 to 10^9 ticks");
-        }
+        refuse(!(0.0..=1e9).contains(&value), name, 0, value, "from 0 to 10^9 ticks")?;
     }
     shaper(f)?;
     if !(0.0..=0.01).contains(&f.message_bit_error_rate) {
@@ -232,12 +215,8 @@ fn resends(f: &Fabric) -> Checked {
         let expected = "0 unless links have whole packets acknowledged by packets, at once and unchecked";
         return fail("message_resend_ticks", 0, ticks, expected);
     }
-    if !(1..=64).contains(&limit) {
-        return fail("message_resend_limit", 0, limit, "from 1 to 64");
-    }
-    if !(1..=16).contains(&backoff) {
-        return fail("message_resend_backoff", 0, backoff, "from 1 to 16");
-    }
+    refuse(!(1..=64).contains(&limit), "message_resend_limit", 0, limit, "from 1 to 64")?;
+    refuse(!(1..=16).contains(&backoff), "message_resend_backoff", 0, backoff, "from 1 to 16")?;
     Ok(())
 }
 
@@ -253,9 +232,7 @@ fn costs(f: &Fabric) -> Checked {
         ("cost_gap_ticks", &f.cost_gap_ticks),
     ];
     for (name, column) in columns {
-        if let Some(row) = column.iter().position(|&ticks| ticks > MOST_TICKS) {
-            return fail(name, row, column[row], "at most 2^50 ticks");
-        }
+        each(name, column, |&ticks| ticks <= MOST_TICKS, "at most 2^50 ticks")?;
     }
     Ok(())
 }
@@ -307,24 +284,16 @@ fn operation(f: &Fabric, terminal: u32, row: usize) -> Checked {
     let (kind, peer, bytes) = (f.op_kind[row], f.op_peer[row], f.op_bytes[row]);
     let sends = matches!(kind, operation::SEND | operation::READ);
     if sends || kind == operation::RECEIVE {
-        if peer == terminal {
-            return fail("op_peer", row, peer, "another terminal");
-        }
+        refuse(peer == terminal, "op_peer", row, peer, "another terminal")?;
         let named = peer < f.terminals || by_message(peer) || (peer == ANY && !sends);
-        if !named {
-            return fail("op_peer", row, peer, "a terminal");
-        }
+        refuse(!named, "op_peer", row, peer, "a terminal")?;
     }
-    if sends && !(1..MOST_BYTES).contains(&bytes) {
-        return fail("op_bytes", row, bytes, "from 1 to 2^31 - 1 bytes");
-    }
+    refuse(sends && !(1..MOST_BYTES).contains(&bytes), "op_bytes", row, bytes, "from 1 to 2^31 - 1 bytes")?;
     if kind == operation::READ && !f.has_rings() {
         return fail("op_kind", row, kind, "possible in a network without rings");
     }
     let timed = matches!(kind, operation::WAIT | operation::UNTIL);
-    if timed && f.op_ticks[row] > MOST_TICKS {
-        return fail("op_ticks", row, f.op_ticks[row], "at most 2^50 ticks");
-    }
+    refuse(timed && f.op_ticks[row] > MOST_TICKS, "op_ticks", row, f.op_ticks[row], "at most 2^50 ticks")?;
     Ok(())
 }
 

@@ -1,6 +1,6 @@
 //! Checks of ring networks: stations, rings, ports, buses and their routes.
 
-use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known};
+use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, each, fail, known, of_rows, refuse};
 use crate::fabric::{
     Fabric, PASS, ROUTE_BLOCK, arrival, is_open, retry, retry_order, stations, transaction, when_full,
 };
@@ -33,39 +33,23 @@ pub fn check(f: &Fabric) -> Checked {
 pub fn shapes(f: &Fabric) -> Shapes {
     let (switches, terminals, stations) = (f.switches as usize, f.ports() as usize, f.links());
     let ports = f.port_station.len();
-    vec![
-        ("station_next", f.station_next.len(), stations),
-        ("station_ring", f.station_ring.len(), stations),
-        ("station_decode_ticks", f.station_decode_ticks.len(), stations),
-        ("station_bypass_ticks", f.station_bypass_ticks.len(), stations),
-        ("station_receive_ticks", f.station_receive_ticks.len(), stations),
-        ("station_transmit_ticks", f.station_transmit_ticks.len(), stations),
-        ("station_requests_out", f.station_requests_out.len(), stations),
-        ("station_responses_out", f.station_responses_out.len(), stations),
-        ("station_requests_in", f.station_requests_in.len(), stations),
-        ("station_responses_in", f.station_responses_in.len(), stations),
-        ("station_in_flight", f.station_in_flight.len(), stations),
-        ("station_rejected", f.station_rejected.len(), stations),
-        ("port_start", f.port_start.len(), switches + 1),
-        ("port_station", ports, ports),
-        ("port_yields", f.port_yields.len(), if f.port_yields.is_empty() { 0 } else { ports }),
-        (
-            "port_route",
-            f.port_route.len(),
-            ports.saturating_mul(f.port_blocks()).saturating_mul(f.ring_turns as usize),
-        ),
-        ("port_exit", f.port_exit.len(), f.port_exit.len().next_multiple_of(ROUTE_BLOCK)),
-        ("bus_count", f.bus_count.len(), switches),
-        ("bus_setup_ticks", f.bus_setup_ticks.len(), switches),
-        ("bus_cycle_ticks", f.bus_cycle_ticks.len(), switches),
-        ("bus_width_bytes", f.bus_width_bytes.len(), switches),
-        ("bus_encapsulation_bytes", f.bus_encapsulation_bytes.len(), switches),
-        ("terminal_access_ticks", f.terminal_access_ticks.len(), terminals),
-        ("terminal_block_ticks", f.terminal_block_ticks.len(), terminals),
-        ("terminal_host_ticks", f.terminal_host_ticks.len(), terminals),
-        ("terminal_transactions", f.terminal_transactions.len(), terminals),
-        ("terminal_transaction", f.terminal_transaction.len(), terminals),
+    let routes = ports.saturating_mul(f.port_blocks()).saturating_mul(f.ring_turns as usize);
+    [
+        of_rows!(f, stations; station_next, station_ring, station_decode_ticks, station_bypass_ticks),
+        of_rows!(f, stations; station_receive_ticks, station_transmit_ticks, station_requests_out),
+        of_rows!(f, stations; station_responses_out, station_requests_in, station_responses_in),
+        of_rows!(f, stations; station_in_flight, station_rejected),
+        of_rows!(f, switches + 1; port_start),
+        of_rows!(f, ports; port_station),
+        of_rows!(f, any ports; port_yields),
+        of_rows!(f, routes; port_route),
+        of_rows!(f, f.port_exit.len().next_multiple_of(ROUTE_BLOCK); port_exit),
+        of_rows!(f, switches; bus_count, bus_setup_ticks, bus_cycle_ticks, bus_width_bytes),
+        of_rows!(f, switches; bus_encapsulation_bytes),
+        of_rows!(f, terminals; terminal_access_ticks, terminal_block_ticks, terminal_host_ticks),
+        of_rows!(f, terminals; terminal_transactions, terminal_transaction),
     ]
+    .concat()
 }
 
 fn protocol(f: &Fabric) -> Checked {
@@ -114,9 +98,7 @@ fn protocol(f: &Fabric) -> Checked {
         ("ring_echo_timeout_ticks", f.ring_echo_timeout_ticks),
         ("ring_closed_ticks", f.ring_closed_ticks),
     ] {
-        if ticks > MOST_DELAY_TICKS {
-            return fail(name, 0, ticks, "at most 2^40 ticks");
-        }
+        refuse(ticks > MOST_DELAY_TICKS, name, 0, ticks, "at most 2^40 ticks")?;
     }
     if f.has_faults() && f.ring_echo_timeout_ticks == 0 {
         return fail("ring_echo_timeout_ticks", 0, 0, "positive where links fail");
@@ -160,9 +142,8 @@ fn capacities(f: &Fabric) -> Checked {
         between(column, places, 0, MOST_PLACES, "at most 2^16 places")?;
     }
     between("bus_count", &f.bus_count, 1, MOST_PORTS as u32, "from 1 to 64 buses")?;
-    if let Some(odd) = f.bus_count.iter().position(|count| f.ring_separate_buses != 0 && count % 2 != 0) {
-        return fail("bus_count", odd, f.bus_count[odd], "even where requests and responses have their own");
-    }
+    let fits = |count: &u32| f.ring_separate_buses == 0 || count.is_multiple_of(2);
+    each("bus_count", &f.bus_count, fits, "even where requests and responses have their own")?;
     between("bus_width_bytes", &f.bus_width_bytes, 1, 1024, "from 1 to 1024 bytes")?;
     between("bus_encapsulation_bytes", &f.bus_encapsulation_bytes, 0, 1024, "at most 1024 bytes")
 }
@@ -177,9 +158,7 @@ fn answers(f: &Fabric) -> Checked {
         ("ring_cut_through", u8::from(f.ring_cut_through == 0), f.ring_slot_symbols == 0),
         ("ring_allocation", f.ring_allocation, f.ring_slot_symbols == 0),
     ] {
-        if flag != 0 && !works {
-            return fail(name, 0, flag, "a rule that goes with echoes, when_full and slots");
-        }
+        refuse(flag != 0 && !works, name, 0, flag, "a rule that goes with echoes, when_full and slots")?;
     }
     for (name, flag) in [
         ("ring_when_full", f.ring_when_full),
@@ -188,9 +167,7 @@ fn answers(f: &Fabric) -> Checked {
         ("ring_retry_at_responder", f.ring_retry_at_responder),
         ("ring_slot_symbols", u8::from(f.ring_slot_symbols > 0)),
     ] {
-        if flag != 0 && f.ring_token_symbols > 0 {
-            return fail(name, 0, flag, "a rule that goes with a token");
-        }
+        refuse(flag != 0 && f.ring_token_symbols > 0, name, 0, flag, "a rule that goes with a token")?;
     }
     let limits = f.ring_token_packets > 0 || f.ring_token_rotation_ticks > 0;
     if f.ring_token_symbols > 0 && f.ring_echo_bytes > 0 && !limits {
@@ -257,9 +234,7 @@ fn rings(f: &Fabric) -> Checked {
     let mut size = vec![0u32; stations];
     for (station, &next) in f.station_next.iter().enumerate() {
         let at = next as usize;
-        if at == station {
-            return fail("station_next", station, next, "another station: a ring has at least two");
-        }
+        refuse(at == station, "station_next", station, next, "another station: a ring has at least two")?;
         if std::mem::replace(&mut led_to[at], true) {
             return fail("station_next", station, next, "a station that no other leads to");
         }
@@ -292,9 +267,7 @@ fn closed(f: &Fabric, size: &[u32]) -> Checked {
             station = f.station_next[station] as usize;
             steps += 1;
         }
-        if steps != size[ring] {
-            return fail("station_ring", first, ring, "a single circle of stations");
-        }
+        refuse(steps != size[ring], "station_ring", first, ring, "a single circle of stations")?;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! Checks of what SpaceWire has: time-codes, interrupts, and addresses that are deleted on the path.
 
-use super::{Checked, FabricError, MOST_TICKS, Shapes, below, between, fail, known};
+use super::{Checked, FabricError, MOST_TICKS, Shapes, below, between, fail, known, of_rows, refuse};
 use crate::fabric::{CODE_NUMBERS, Fabric, NEVER, NONE, TIME, sharing};
 
 /// Refuses sources that do not exist, and codes that take no time.
@@ -33,9 +33,7 @@ pub fn codes(f: &Fabric) -> Checked {
             return fail("code_number", row, number, "below 64, or 255 of time-codes");
         }
         let (first, period, count) = (f.code_first_ticks[row], f.code_period_ticks[row], f.code_count[row]);
-        if period == 0 {
-            return fail("code_period_ticks", row, period, "a positive duration");
-        }
+        refuse(period == 0, "code_period_ticks", row, period, "a positive duration")?;
         if period.checked_mul(count).and_then(|all| all.checked_add(first)).is_none_or(|end| end >= NEVER) {
             return fail("code_count", row, count, "so few that the last one is before tick 2^62");
         }
@@ -45,17 +43,13 @@ pub fn codes(f: &Fabric) -> Checked {
 
 /// Returns the shapes of the columns of codes.
 pub fn code_shapes(f: &Fabric) -> Shapes {
-    let sources = f.code_port.len();
     let of = |count: usize| if f.has_codes() { count } else { 0 };
-    vec![
-        ("link_code_ticks", f.link_code_ticks.len(), of(f.links())),
-        ("link_code_arrival_ticks", f.link_code_arrival_ticks.len(), of(f.links())),
-        ("switch_code_ticks", f.switch_code_ticks.len(), of(f.switches as usize)),
-        ("code_number", f.code_number.len(), sources),
-        ("code_first_ticks", f.code_first_ticks.len(), sources),
-        ("code_period_ticks", f.code_period_ticks.len(), sources),
-        ("code_count", f.code_count.len(), sources),
+    [
+        of_rows!(f, of(f.links()); link_code_ticks, link_code_arrival_ticks),
+        of_rows!(f, of(f.switches as usize); switch_code_ticks),
+        of_rows!(f, f.code_port.len(); code_number, code_first_ticks, code_period_ticks, code_count),
     ]
+    .concat()
 }
 
 /// Refuses paths to a terminal that delete different numbers of characters, and unsupported combinations.
@@ -82,8 +76,7 @@ pub fn addresses(f: &Fabric) -> Checked {
 
 /// Returns the shapes of the columns of addresses.
 pub fn address_shapes(f: &Fabric) -> Shapes {
-    let links = if f.link_deletes_address.is_empty() { 0 } else { f.links() };
-    vec![("link_deletes_address", f.link_deletes_address.len(), links)]
+    of_rows!(f, any f.links(); link_deletes_address)
 }
 
 /// What is known of a switch.

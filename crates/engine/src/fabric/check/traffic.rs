@@ -1,6 +1,6 @@
 //! Checks of the sources.
 
-use super::{Checked, ascending, below, between, fail, known};
+use super::{Checked, ascending, below, between, each, fail, known, refuse};
 use crate::fabric::{Fabric, arrival, is_open, length, target};
 
 /// The longest wait of a list; added to the tick at which it begins, it is still a valid time.
@@ -29,31 +29,24 @@ pub fn check(f: &Fabric) -> Checked {
     ] {
         characters(f, lengths.0, lengths.1)?;
     }
-    if let Some(row) = f.list_wait_ticks.iter().position(|&wait| wait > MOST_WAIT) {
-        return fail("list_wait_ticks", row, f.list_wait_ticks[row], "at most 2^60 ticks");
-    }
+    each("list_wait_ticks", &f.list_wait_ticks, |&wait| wait <= MOST_WAIT, "at most 2^60 ticks")?;
     (0..terminals).try_for_each(|terminal| source(f, terminal))
 }
 
 fn characters(f: &Fabric, column: &'static str, bytes: &[u32]) -> Checked {
-    match bytes.iter().position(|&bytes| f.payload_chars(bytes) > 1 << 24) {
-        Some(row) => fail(column, row, bytes[row], "at most 2^24 characters"),
-        None => Ok(()),
-    }
+    each(column, bytes, |&bytes| f.payload_chars(bytes) <= 1 << 24, "at most 2^24 characters")
 }
 
 fn cumulative(column: &'static str, values: &[f64]) -> Checked {
     let mut last = 0.0;
     for (row, &value) in values.iter().enumerate() {
-        if !(value >= last && value <= 1.0) {
-            return fail(column, row, value, "ascending and at most 1");
-        }
+        refuse(!(value >= last && value <= 1.0), column, row, value, "ascending and at most 1")?;
         last = value;
     }
-    if !values.is_empty() && last != 1.0 {
-        return fail(column, values.len() - 1, last, "1");
+    match values.len() {
+        0 => Ok(()),
+        rows => refuse(last != 1.0, column, rows - 1, last, "1"),
     }
-    Ok(())
 }
 
 fn number(value: f64, low: f64) -> bool {
@@ -65,9 +58,7 @@ fn flow(f: &Fabric, row: usize) -> Checked {
         return fail("flow_arrival", row, f.flow_arrival[row], "of equal intervals or Poisson");
     }
     let interval = f.flow_interval_grains[row];
-    if !number(interval, 1.0) {
-        return fail("flow_interval_grains", row, interval, "a number of grains, at least 1");
-    }
+    refuse(!number(interval, 1.0), "flow_interval_grains", row, interval, "a number of grains, at least 1")?;
     if !number(f.flow_phase_grains[row], -1.0) {
         return fail("flow_phase_grains", row, f.flow_phase_grains[row], "a number of grains");
     }
@@ -77,14 +68,10 @@ fn flow(f: &Fabric, row: usize) -> Checked {
     for (name, column, low) in
         [("flow_begin_grains", &f.flow_begin_grains, 0.0), ("flow_end_grains", &f.flow_end_grains, -1.0)]
     {
-        if !number(column[row], low) {
-            return fail(name, row, column[row], "a number of grains");
-        }
+        refuse(!number(column[row], low), name, row, column[row], "a number of grains")?;
     }
     if let Some(&cost) = f.flow_cost_grains.get(row) {
-        if !number(cost, 0.0) {
-            return fail("flow_cost_grains", row, cost, "a number of grains");
-        }
+        refuse(!number(cost, 0.0), "flow_cost_grains", row, cost, "a number of grains")?;
         if !number(f.flow_room_grains[row], cost) {
             return fail("flow_room_grains", row, f.flow_room_grains[row], "at least flow_cost_grains");
         }
@@ -167,9 +154,7 @@ fn source(f: &Fabric, terminal: usize) -> Checked {
         kind if is_open(kind) => 1.0,
         _ => 0.0,
     };
-    if !number(interval, least) {
-        return fail("source_interval_grains", terminal, interval, "a number of grains");
-    }
+    refuse(!number(interval, least), "source_interval_grains", terminal, interval, "a number of grains")?;
     if kind == arrival::ON_OFF
         && !(number(f.source_burst[terminal], 1.0) && number(f.source_gap_grains[terminal], 0.0))
     {
@@ -205,9 +190,7 @@ fn source(f: &Fabric, terminal: usize) -> Checked {
     if aim == target::WEIGHTED {
         let range = f.weight_start.get(terminal..terminal + 2).map(|s| s[0] as usize..s[1] as usize);
         let row = range.and_then(|r| f.weight_cumulative.get(r)).unwrap_or(&[]);
-        if row.is_empty() {
-            return fail("weight_start", terminal, "nothing", "a row of at least one destination");
-        }
+        refuse(row.is_empty(), "weight_start", terminal, "nothing", "a row of at least one destination")?;
         cumulative("weight_cumulative", row)?;
     }
     match f.source_length[terminal] {

@@ -1,6 +1,6 @@
 //! Checks of wormhole networks: switches, groups and routes.
 
-use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known, pause};
+use super::{Checked, MOST_TICKS, Shapes, ascending, below, between, fail, known, of_rows, pause, refuse};
 use crate::fabric::{Fabric, MOST_LANES, NONE, OWN, arbiter, choice, length, sharing};
 
 /// Refuses arrays that do not describe a wormhole network.
@@ -24,75 +24,44 @@ pub fn check(fabric: &Fabric) -> Checked {
     by_queue(fabric)
 }
 
-/// Returns the expected rows of a column that may be empty.
-pub(super) fn any<T>(column: &[T], rows: usize) -> usize {
-    if column.is_empty() { 0 } else { rows }
-}
-
 /// Returns the shapes of the columns that only wormhole networks have.
 pub fn shapes(f: &Fabric) -> Shapes {
-    let (switches, ports, links, groups) = (f.switches as usize, f.ports() as usize, f.links(), f.groups());
-    vec![
-        ("switch_decode_ticks", f.switch_decode_ticks.len(), switches),
-        ("switch_crossbar_ticks", f.switch_crossbar_ticks.len(), switches),
-        ("switch_forward_ticks", f.switch_forward_ticks.len(), switches),
-        ("switch_handover_ticks", f.switch_handover_ticks.len(), switches),
-        ("switch_next_head_ticks", f.switch_next_head_ticks.len(), switches),
-        ("switch_arbiter", f.switch_arbiter.len(), switches),
-        ("switch_choice", f.switch_choice.len(), switches),
-        ("switch_pool_chars", f.switch_pool_chars.len(), any(&f.switch_pool_chars, switches)),
-        ("link_end_ticks", f.link_end_ticks.len(), links),
-        ("link_credit_ticks", f.link_credit_ticks.len(), links),
-        ("link_output_buffer", f.link_output_buffer.len(), links),
-        ("link_input_buffer", f.link_input_buffer.len(), links),
-        ("link_quantum", f.link_quantum.len(), links),
-        ("link_flow_control_ticks", f.link_flow_control_ticks.len(), links),
-        ("link_pause_above", f.link_pause_above.len(), if f.has_pause() { links } else { 0 }),
-        ("link_pause_until", f.link_pause_until.len(), f.link_pause_above.len()),
-        ("link_reverse", f.link_reverse.len(), links),
-        ("link_ring", f.link_ring.len(), any(&f.link_ring, links)),
-        ("link_frame_start_ticks", f.link_frame_start_ticks.len(), any(&f.link_frame_start_ticks, links)),
-        ("link_frame_end_ticks", f.link_frame_end_ticks.len(), f.link_frame_start_ticks.len()),
-        ("link_column_ticks", f.link_column_ticks.len(), any(&f.link_column_ticks, links)),
-        ("link_padding_ticks", f.link_padding_ticks.len(), any(&f.link_padding_ticks, links)),
-        ("link_lanes", f.link_lanes.len(), any(&f.link_lanes, links)),
-        ("lane_priority", f.lane_priority.len(), any(&f.lane_priority, f.lanes as usize)),
-        (
-            "lane_share_millionths",
-            f.lane_share_millionths.len(),
-            any(&f.lane_share_millionths, f.lanes as usize),
-        ),
-        ("lane_slots", f.lane_slots.len(), any(&f.lane_slots, f.lanes as usize)),
-        ("lane_table_chars", f.lane_table_chars.len(), f.lane_table_lane.len()),
-        ("lane_table_lane", f.lane_table_lane.len(), f.lane_table_lane.len()),
-        ("link_deletes_header", f.link_deletes_header.len(), links),
-        ("group_switch", groups, groups),
-        ("group_links", f.group_links.len(), f.group_links.len()),
-        ("via_switch", f.via_switch.len(), f.via_switch.len()),
-        ("group_start", f.group_start.len(), groups + 1),
-        (
-            "route",
-            f.route.len(),
-            if f.route_start.is_empty() { switches * f.columns() } else { f.route_end.len() },
-        ),
-        ("route_start", f.route_start.len(), any(&f.route_start, switches + 1)),
-        ("route_end", f.route_end.len(), any(&f.route_start, f.route.len())),
-        (
-            "class_column",
-            f.class_column.len(),
-            if f.class_column.is_empty() { 0 } else { f.classes as usize },
-        ),
-        ("class_exit", f.class_exit.len(), f.class_column.len()),
-        ("terminal_class", f.terminal_class.len(), ports + f.distributions() as usize),
-        ("port_priority", f.port_priority.len(), if f.port_priority.is_empty() { 0 } else { ports }),
-        ("via_class", f.via_class.len(), f.via_switch.len()),
+    let (switches, ports, links) = (f.switches as usize, f.ports() as usize, f.links());
+    let routes = if f.route_start.is_empty() { switches * f.columns() } else { f.route_end.len() };
+    let runs = if f.route_start.is_empty() { 0 } else { f.route.len() };
+    [
+        of_rows!(f, switches; switch_decode_ticks, switch_crossbar_ticks, switch_forward_ticks),
+        of_rows!(f, switches; switch_handover_ticks, switch_next_head_ticks, switch_arbiter, switch_choice),
+        of_rows!(f, any switches; switch_pool_chars),
+        of_rows!(f, links; link_end_ticks, link_credit_ticks, link_output_buffer, link_input_buffer),
+        of_rows!(f, links; link_quantum, link_flow_control_ticks),
+        of_rows!(f, if f.has_pause() { links } else { 0 }; link_pause_above),
+        of_rows!(f, f.link_pause_above.len(); link_pause_until),
+        of_rows!(f, links; link_reverse),
+        of_rows!(f, any links; link_ring, link_frame_start_ticks),
+        of_rows!(f, f.link_frame_start_ticks.len(); link_frame_end_ticks),
+        of_rows!(f, any links; link_column_ticks, link_padding_ticks, link_lanes),
+        of_rows!(f, any f.lanes as usize; lane_priority, lane_share_millionths, lane_slots),
+        of_rows!(f, f.lane_table_lane.len(); lane_table_chars, lane_table_lane),
+        of_rows!(f, links; link_deletes_header),
+        of_rows!(f, f.groups(); group_switch),
+        of_rows!(f, f.group_links.len(); group_links),
+        of_rows!(f, f.via_switch.len(); via_switch),
+        of_rows!(f, f.groups() + 1; group_start),
+        of_rows!(f, routes; route),
+        of_rows!(f, any switches + 1; route_start),
+        of_rows!(f, runs; route_end),
+        of_rows!(f, any f.classes as usize; class_column),
+        of_rows!(f, f.class_column.len(); class_exit),
+        of_rows!(f, ports + f.distributions() as usize; terminal_class),
+        of_rows!(f, any ports; port_priority),
+        of_rows!(f, f.via_switch.len(); via_class),
     ]
+    .concat()
 }
 
 fn lanes(f: &Fabric) -> Checked {
-    if !(1..=MOST_LANES).contains(&f.lanes) {
-        return fail("lanes", 0, f.lanes, "from 1 to 16");
-    }
+    refuse(!(1..=MOST_LANES).contains(&f.lanes), "lanes", 0, f.lanes, "from 1 to 16")?;
     known("lane_sharing", &[f.lane_sharing], sharing::LAST)?;
     known("whole_packet_credit", &[f.whole_packet_credit], 1)?;
     known("store_and_forward", &[f.store_and_forward], f.whole_packet_credit)?;
@@ -319,9 +288,7 @@ fn exits(f: &Fabric, last: &[u32]) -> Checked {
 /// Refuses rows of runs that are not all columns, one after the other, or have entries of other switches.
 fn runs(f: &Fabric) -> Checked {
     ascending("route_start", &f.route_start, f.route.len())?;
-    if f.class_column.is_empty() {
-        return fail("route_start", 0, f.route_start[0], "nothing without class_column");
-    }
+    refuse(f.class_column.is_empty(), "route_start", 0, f.route_start[0], "nothing without class_column")?;
     let columns = f.columns() as u32;
     let fits = |entry: u32, switch: usize| f.group_switch.get(entry as usize >> 1) == Some(&(switch as u32));
     // Per column: the switch where each class has its own entry.
@@ -346,9 +313,7 @@ fn runs(f: &Fabric) -> Checked {
                 return fail("route", first + place, entry, "a group of its own switch");
             }
         }
-        if ends.is_empty() {
-            return fail("route_start", switch, first, "less than the next");
-        }
+        refuse(ends.is_empty(), "route_start", switch, first, "less than the next")?;
     }
     exits(f, &last)
 }

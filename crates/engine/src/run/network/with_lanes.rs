@@ -4,10 +4,9 @@ use super::{Happened, Network, News};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
 use crate::lanes::{self, Network as Lanes};
-use crate::links::losses::Losses;
+use crate::links::losses::Lost;
 use crate::measure::{CodeCounts, Hop, Hops, LinkCounts};
 use crate::run::RunError;
-use crate::switched::Standstill;
 use crate::terminal::Packet;
 
 impl Network for Lanes {
@@ -33,10 +32,7 @@ impl Network for Lanes {
                 lanes::Event::Release(lane) => self.release(lane),
                 lanes::Event::Source(terminal) => news.asking.push(terminal),
                 lanes::Event::Head(lane) => news.heads.extend(self.head(lane)),
-                lanes::Event::Deliver(lane) => {
-                    let Some(packet) = self.deliver(lane) else { continue };
-                    news.deliveries.push(packet.delivered(now));
-                }
+                lanes::Event::Deliver(lane) => news.deliveries.extend(self.deliver(lane)),
                 lanes::Event::Cross(link) => self.note_crossing(link),
                 lanes::Event::Wire(link) => self.note_start(link),
                 lanes::Event::Watch(queue) => self.note_watch(queue),
@@ -52,8 +48,6 @@ impl Network for Lanes {
     fn go_to(&mut self, now: Time) {
         Lanes::go_to(self, now);
     }
-
-    fn off_bus(&mut self, _port: u32, _held: u32) {}
 
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
         Lanes::dispatch(self, terminal, packet);
@@ -80,14 +74,6 @@ impl Network for Lanes {
         lanes::deadlock(self)
     }
 
-    fn livelocked(&mut self) -> bool {
-        false
-    }
-
-    fn standstill(&self) -> Option<Standstill> {
-        None
-    }
-
     fn search_events(&self) -> u64 {
         self.search_events()
     }
@@ -96,16 +82,8 @@ impl Network for Lanes {
         self.in_flight()
     }
 
-    fn scrubbed(&self) -> u64 {
-        0
-    }
-
-    fn lost(&self) -> u64 {
-        Lanes::lost(self).count
-    }
-
-    fn lost_of_flows(&self) -> &[u64] {
-        &Lanes::lost(self).of_flows
+    fn all_lost(&self) -> Option<&Lost> {
+        Some(Lanes::lost(self))
     }
 
     fn stranded(&self) -> u64 {
@@ -146,10 +124,6 @@ impl Network for Lanes {
 
     fn lane_ticks(&self) -> Vec<u64> {
         Lanes::lane_ticks(self)
-    }
-
-    fn losses(&self) -> Vec<Losses> {
-        if self.fabric().may_lose() { Lanes::lost(self).on_links.clone() } else { Vec::new() }
     }
 
     fn clear_counts(&mut self, start: Time) {

@@ -4,10 +4,9 @@ use super::{Happened, Network, News};
 use crate::cut_through::{Event, Network as Packets, deadlock};
 use crate::fabric::Fabric;
 use crate::kernel::Time;
-use crate::links::losses::Losses;
+use crate::links::losses::Lost;
 use crate::measure::{Hops, LinkCounts};
 use crate::run::RunError;
-use crate::switched::Standstill;
 use crate::terminal::Packet;
 
 impl Network for Packets {
@@ -31,7 +30,7 @@ impl Network for Packets {
                 Event::Arrive(stay) => self.admit(stay),
                 Event::Request(stay) => self.request(stay),
                 Event::Release(lane) => self.release(lane),
-                Event::Deliver(stay) => news.deliveries.push(self.deliver(stay).delivered(now)),
+                Event::Deliver(stay) => news.deliveries.push(self.deliver(stay)),
                 Event::Head(stay) => news.heads.push(self.head(stay)),
                 Event::Source(port) => match self.rests_until(port) {
                     Some(time) => self.schedule_source(port, time),
@@ -53,8 +52,6 @@ impl Network for Packets {
     fn go_to(&mut self, now: Time) {
         Packets::go_to(self, now);
     }
-
-    fn off_bus(&mut self, _port: u32, _held: u32) {}
 
     #[inline(always)]
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool {
@@ -83,14 +80,6 @@ impl Network for Packets {
         deadlock(self)
     }
 
-    fn livelocked(&mut self) -> bool {
-        false
-    }
-
-    fn standstill(&self) -> Option<Standstill> {
-        None
-    }
-
     fn search_events(&self) -> u64 {
         16 * self.fabric().all_lanes() as u64
     }
@@ -99,24 +88,12 @@ impl Network for Packets {
         self.in_flight()
     }
 
-    fn scrubbed(&self) -> u64 {
-        0
-    }
-
-    fn lost(&self) -> u64 {
-        Packets::lost(self).count
-    }
-
-    fn lost_of_flows(&self) -> &[u64] {
-        &Packets::lost(self).of_flows
+    fn all_lost(&self) -> Option<&Lost> {
+        Some(Packets::lost(self))
     }
 
     fn is_idle(&self) -> bool {
         Packets::is_idle(self)
-    }
-
-    fn losses(&self) -> Vec<Losses> {
-        if self.fabric().may_lose() { Packets::lost(self).on_links.clone() } else { Vec::new() }
     }
 
     fn packet_hops(&self) -> u64 {

@@ -48,23 +48,3 @@ fn heads_queue_by_time_and_number() {
     ports.enqueue(&mut links, 2, 5);
     assert_eq!(ports.waiting(&links, 0).collect::<Vec<_>>(), [8, 10, 25, 30, 40, 2]);
 }
-
-#[test]
-fn a_link_is_awaited_until_it_is_announced_and_granted() {
-    let (_, mut ports, mut links) = ports();
-    assert!(!links[9].port.strips());
-    ports.hold(&mut links[3].port, 5, 2);
-    assert_eq!((links[3].port.free_at(), links[3].port.last_grant()), (UNKNOWN, 5));
-    ports.enqueue(&mut links, 9, 6);
-    assert_eq!((links[9].port.awaits(), ports.groups[0].waiting()), (0, 1));
-    assert!(ports.unhold(&mut links[3].port, 20));
-    let mut wheel = Wheel::default();
-    links[3].port.announce(3, &mut wheel);
-    links[3].port.announce(3, &mut wheel);
-    assert_eq!(wheel.peek(), Some(20));
-    assert_eq!(ports.serve(&mut links, 0, 0), 9);
-    assert_eq!((links[9].port.granted(21), links[9].port.awaits()), (15, NONE));
-    assert_eq!((ports.groups[0].served(), links[3].port.wait_ticks()), (9, 2));
-    links[3].port.clear_wait();
-    assert_eq!(links[3].port.wait_ticks(), 0);
-}
