@@ -220,7 +220,7 @@ impl Network {
             self.packets[packet].pieces += 1;
             self.spill(holder);
         }
-        for sent in outgoing.iter() {
+        for sent in &outgoing {
             if self.links[link as usize].from_terminal {
                 asking.push(self.packets[sent.packet].delivery.source);
             }

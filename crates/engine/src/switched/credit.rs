@@ -67,6 +67,11 @@ impl Credit {
         if self.keeps { self.kept.runs().map(|run| run.count).sum() } else { 0 }
     }
 
+    /// Returns when these quanta are usable, in order.
+    pub fn kept_times(&self) -> impl Iterator<Item = Time> {
+        self.kept.runs().flat_map(|run| (0..run.count).map(move |quantum| run.at(quantum)))
+    }
+
     /// Stores the times of credit for characters that leave in a run, the first one returning a quantum; if the run is
     /// not exact, only that of the first.
     #[inline(always)]
@@ -117,6 +122,25 @@ impl Credit {
         (self.characters, self.next_quantum) = (left, next_quantum);
     }
 
+    /// Pays for characters that were sent without a check, with stored credit and then with quanta that are still to be
+    /// returned.
+    pub fn pay(&mut self, kind: &Kind, sent: u32) {
+        let missing = sent.saturating_sub(self.characters);
+        let quanta = if missing > 0 { kind.quanta(missing) } else { 0 };
+        let kept = if self.keeps { self.take_quanta(quanta) } else { 0 };
+        self.next_quantum += (quanta - kept) * kind.quantum;
+        self.characters = self.characters + quanta * kind.quantum - sent;
+    }
+
+    /// Takes stored quanta, this number at most; returns how many.
+    #[cold]
+    fn take_quanta(&mut self, most: u32) -> u32 {
+        let kept = self.kept_quanta().min(most);
+        self.kept.take_all(kept);
+        self.keeps = !self.kept.is_empty();
+        kept
+    }
+
     /// Sets whether there is a character to send and no credit for it.
     #[inline(always)]
     pub fn set_waits(&mut self, waits: bool) {
@@ -153,7 +177,7 @@ mod tests {
         let mut credit = Credit::new(&kind(), Wrapping(0));
         // Seventeen characters from the fifth on: the first, the ninth and the last return a quantum each.
         credit.keep(&kind(), &Run { count: 17, step: 10, time: 1000 }, true);
-        assert_eq!(credit.kept.runs().collect::<Vec<_>>(), [Run { count: 3, step: 80, time: 1005 }]);
+        assert_eq!(credit.kept_times().collect::<Vec<_>>(), [1005, 1085, 1165]);
         assert_eq!((credit.kept_quanta(), credit.next_quantum()), (3, Wrapping(4 + 24)));
         // If characters may leave later, only the first is certain.
         credit.keep(&kind(), &Run { count: 17, step: 10, time: 2000 }, false);
@@ -173,5 +197,18 @@ mod tests {
         assert_eq!(credit.take_kept(&kind(), 260, 8), 1000);
         assert_eq!((credit.characters(), credit.is_kept()), (8, false));
         assert_eq!(credit.take_kept(&kind(), 1080, 30), 1080);
+    }
+
+    #[test]
+    fn what_was_sent_unasked_is_paid_by_what_is_kept_first() {
+        let mut credit = Credit::new(&kind(), Wrapping(0));
+        credit.spend(3, Wrapping(4));
+        credit.keep(&kind(), &Run { count: 1, step: 0, time: 0 }, true);
+        let next = credit.next_quantum();
+        credit.pay(&kind(), 3);
+        assert_eq!((credit.characters(), credit.kept_quanta()), (0, 1));
+        credit.pay(&kind(), 20);
+        assert_eq!((credit.characters(), credit.is_kept()), (4, false));
+        assert_eq!(credit.next_quantum(), next + Wrapping(16));
     }
 }

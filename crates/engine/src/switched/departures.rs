@@ -173,6 +173,19 @@ impl Network {
         earlier(keep, next - at.output.shift() - places)
     }
 
+    /// Stores, for characters whose places nobody will look up, a lower limit of when the crossbar can use them.
+    pub(super) fn free_unseen(&mut self, link: u32, count: u32) {
+        let at = &self.links[link as usize];
+        if !self.kind(at).puts_off {
+            return;
+        }
+        if !at.wire.has_room() {
+            self.make_room(link);
+        }
+        let at = &mut self.links[link as usize];
+        at.wire.put_off_unseen(count, self.kinds[at.kind as usize].source_crossbar);
+    }
+
     /// Returns the first character in an input buffer that has not been sent on.
     pub(super) fn next_supplied(&self, link: u32) -> Number {
         let at = &self.links[link as usize];

@@ -11,7 +11,7 @@
 //!
 //! | equation or rule of the page | here | in the twin |
 //! |---|---|---|
-//! | `S_o(m)`: supply, wire, credit | [`burst`]: `View::burst`; sent by [`transmit`], long packets also by [`stream`] | `wire.rs`: `start_on_wire`, `start_data` |
+//! | `S_o(m)`: supply, wire, credit | [`burst`]: `View::burst`; sent by [`transmit`], long packets also by [`stream`] and [`rounds`] | `wire.rs`: `start_on_wire`, `start_data` |
 //! | `A_o(m)` | [`model`]: `Kind::arrival` | `wire.rs`: `arrive` |
 //! | `F(m)`, credit in quanta | [`model`]: `Kind::first_returned`; [`credit`]: `take_early`, `keep`, `take_kept`; [`burst`]: `Taken::take` | `wire.rs`: `take_from_input`, `credit` |
 //! | `R_l(n)`: arrival, grant and crossbar, place | [`departures`]: `Places`; of stepwise switches [`stepwise`] | `switch.rs`: `cross_one`; `wire.rs`: `place_free` |
@@ -30,11 +30,11 @@
 //!
 //! | file | what it does | who may write its state |
 //! |---|---|---|
-//! | [`state`] | the network: its links, groups, packets and events; all but the links apart | `work` by [`transmit`] and [`packet_path`], `touched` and `lost` by [`arbiter`], `packets` by [`packet_path`], `has_long` by [`demand`] and [`horizon`], `parts` by [`stream`], `exits` by [`stepwise`], `outside` and `next_outside` by [`horizon`] |
+//! | [`state`] | the network: its links, groups, packets and events; all but the links apart | `work` by [`transmit`] and [`packet_path`], `touched` and `lost` by [`arbiter`], `packets` by [`packet_path`], `has_long` by [`demand`] and [`horizon`], `parts` by [`stream`], `rounds` by [`rounds`], `exits` by [`stepwise`], `outside` and `next_outside` by [`horizon`] |
 //! | [`link`] | a link: its parts, each of which changes only by the verbs of its own file, and its constants | |
 //! | [`model`] | the equations, one function each | |
-//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`], [`fast`] and [`stream`], `send_groups` by [`stream`], `hold_until` by [`departures`], [`early`] and [`horizon`], `set_horizon` by [`horizon`], `put_off` and `make_room` by [`departures`] |
-//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`] and [`stream`], `set_waits` by [`transmit`] and [`stream`], `keep` by [`departures`], `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`]; all of it anew by [`outages`] |
+//! | [`wire`] | when characters start on a wire, and when it is free | `send` by [`transmit`], [`fast`], [`stream`] and [`rounds`], `send_groups` by [`stream`], `send_unseen` by [`rounds`], `hold_until` by [`departures`], [`early`] and [`horizon`], `set_horizon` by [`horizon`], `put_off`, `put_off_unseen` and `make_room` by [`departures`] |
+//! | [`credit`] | how much may be sent, which departures return more, and the credit of departed packets | `spend` by [`transmit`] and [`stream`], `pay` by [`rounds`], `set_waits` by [`transmit`], [`stream`] and [`rounds`], `keep` by [`departures`] and [`rounds`], `take_kept` by [`departures`], `take_early` by [`early`], `renew` by [`packet_path`]; all of it anew by [`outages`] |
 //! | [`buffers`] | the packets in the two buffers, and the numbers of their characters on either side | `dispatch`, `ask`, `grant`, `leave`, `release` by [`packet_path`]; `crossed` by [`stepwise`]; `keep_entered` by [`departures`], `take_entered` by [`transmit`] |
 //! | [`timeline`] | times of characters as straight runs, looked up by number | starts by [`wire`], places by [`departures`], departures by [`stepwise`] |
 //! | [`queue`] | the same, taken in order | kept credit by [`credit`], characters in an output buffer by [`buffers`] |
@@ -44,6 +44,7 @@
 //! | [`due`] | whether a link sends in the current event, or was left behind | `wake` by [`transmit`], [`packet_path`] and [`whole`]; `set_woken` by [`transmit`]; `leave_behind` by [`demand`] and [`horizon`]; `catch_up` by [`demand`] and [`worm`] |
 //! | [`fast`] | limits that are proved not to apply where a packet begins | |
 //! | [`stream`] | packets that stream to their terminals: their ends on all links at once | |
+//! | [`rounds`] | the same over long cables, where no run is long: character by character in one loop | |
 //! | [`whole`] | packets sent to their ends on two links at a grant | by the verbs of [`transmit`], [`packet_path`] and [`fast`] |
 //! | [`departures`] | when characters leave input buffers (looked up), and the credit that follows | |
 //! | [`stepwise`] | when they leave (stored), at the few switches where it has to be computed in order | |
@@ -58,9 +59,9 @@
 //! | [`trace`] | which link a packet was on, and how long | `hops` by its own `keep_hop` |
 //! | [`deadlock`], [`standstill`], [`watchdog`] | queries of a run: read only | `overstays` by [`packet_path`] |
 //!
-//! Shortcuts: [`fast`] omits limits where a packet begins. Four others need more than one link or step: [`whole`] two
+//! Shortcuts: [`fast`] omits limits where a packet begins. Five others need more than one link or step: [`whole`] two
 //! links, [`early`] credit before a packet asks for it, [`demand`] all links of a packet whose end cannot leave its
-//! source, [`stream`] those of one that streams to its terminal. One is not about times:
+//! source, [`stream`] and [`rounds`] those of one that streams to its terminal. One is not about times:
 //! `arbiter::request_alone`. Each states its equation, its conditions, what happens otherwise and its gain.
 //!
 //! # Invariants
@@ -98,6 +99,7 @@ mod model;
 mod outages;
 mod packet_path;
 pub mod queue;
+mod rounds;
 mod routes;
 mod sent;
 mod standstill;

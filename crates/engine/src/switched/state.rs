@@ -4,6 +4,7 @@ use super::allocation::Ports;
 use super::demand;
 use super::horizon::Outside;
 use super::link::{self, Kind, Link};
+use super::rounds::Rounds;
 use super::routes::Routes;
 use super::sent::Sent;
 use super::timeline::Timeline;
@@ -96,6 +97,8 @@ pub struct Network {
     pub(super) has_long: bool,
     /// Links of a packet that streams, and up to which tick each may send, while the module `stream` checks them.
     pub(super) parts: Vec<(u32, Time)>,
+    /// The same for one that streams over long cables, see the module `rounds`.
+    pub(super) rounds: Rounds,
     /// A switch and a class for which it has no route, if a packet needed it.
     pub(super) lost: Option<(u32, u32)>,
     /// What may act on links from outside their packets, if anything, and when next; [`Time::MAX`] if never.
@@ -163,6 +166,7 @@ impl Network {
             has_long: false,
             kinds,
             parts: Vec::new(),
+            rounds: Rounds::default(),
             lost: None,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
             hops: Hops::default(),

@@ -38,7 +38,7 @@ use crate::kernel::Time;
 
 /// Minimum number of characters before a horizon.
 const MANY: i32 = 128;
-/// The same, to the end, for a packet that was interrupted.
+/// The same, to the end, over long cables and for a packet that was interrupted.
 const FEW: i32 = 24;
 
 /// Characters that a link sends next, on the credit that it then has.
@@ -78,6 +78,9 @@ impl Network {
         let mut parts = std::mem::take(&mut self.parts);
         parts.clear();
         let limiting = self.limiting(link, &mut parts);
+        if limiting.is_none() {
+            self.stream_in_rounds(link);
+        }
         if let Some(limit) = limiting {
             self.set_untils(&mut parts);
             let (at, until) = (&self.links[parts[limit].0 as usize], parts[limit].1);

@@ -271,6 +271,14 @@ impl Timeline {
         Some(piece.time + Time::from(count) * Time::from(piece.step & !GROUPED))
     }
 
+    /// Skips characters that nobody will look up.
+    pub fn skip(&mut self, count: u32) {
+        self.known += count;
+        // The next character does not continue the previous ones, and begins a piece.
+        self.due = ALWAYS;
+        self.single = false;
+    }
+
     /// Makes room for another piece; pieces that end before a character are not looked up any more.
     pub fn make_room(&mut self, keep: Number) {
         if let Some(older) = &mut self.older {
@@ -305,6 +313,17 @@ impl Timeline {
             self.lags[at] = behind.max(0) as u32;
         }
         self.crossed = run.at(run.count - 1).max(self.crossed + Time::from(run.count) * Time::from(crossbar));
+    }
+
+    /// Stores, for characters that were skipped just now, a lower limit of when their places can be used. There must be
+    /// room.
+    pub fn put_off_skipped(&mut self, count: u32, crossbar: u32) {
+        let at = self.written.0 as usize % ROOM;
+        let time = self.crossed + Time::from(crossbar);
+        self.pieces[at] = Piece { first: self.known - Wrapping(count), time, step: crossbar };
+        self.lags[at] = 0;
+        self.written += 1;
+        self.crossed += Time::from(count) * Time::from(crossbar);
     }
 
     /// Returns when the place of the last known character can be used.

@@ -71,6 +71,11 @@ impl Wire {
         self.starts.put_off(run, crossbar);
     }
 
+    /// The same for characters that were sent unseen. There must be room.
+    pub fn put_off_unseen(&mut self, count: u32, crossbar: u32) {
+        self.starts.put_off_skipped(count, crossbar);
+    }
+
     /// Makes room for another run; starts before a character are not looked up any more.
     pub fn make_room(&mut self, keep: Number) {
         self.starts.make_room(keep);
@@ -94,6 +99,11 @@ impl Wire {
         self.free = self.starts.last() + Time::from(last);
     }
 
+    /// Sends characters whose starts nobody will look up.
+    pub fn send_unseen(&mut self, count: u32) {
+        self.starts.skip(count);
+    }
+
     /// Sends nothing before a tick.
     #[inline(always)]
     pub fn hold_until(&mut self, time: Time) {
@@ -103,7 +113,29 @@ impl Wire {
 
 #[cfg(test)]
 mod tests {
+    use std::num::Wrapping;
+
+    use super::super::timeline::START;
     use super::*;
+
+    #[test]
+    fn a_wire_is_free_when_its_last_character_is_through() {
+        let mut wire = Wire::new(3, 10, 8);
+        wire.send(&Run { count: 4, step: 10, time: 100 }, 4);
+        assert_eq!((wire.known(), wire.free()), (START + Wrapping(7), 134));
+        assert_eq!(wire.starts().run_from(START + Wrapping(5)).time, 120);
+        wire.hold_until(200);
+        wire.send(&Run { count: 1, step: 10, time: 200 }, 10);
+        assert_eq!((wire.starts().last(), wire.free()), (200, 210));
+    }
+
+    #[test]
+    fn what_nobody_looks_up_takes_numbers_only() {
+        let mut wire = Wire::new(0, 10, 8);
+        wire.send_unseen(1000);
+        wire.send(&Run { count: 2, step: 10, time: 10_000 }, 10);
+        assert_eq!((wire.known(), wire.free()), (START + Wrapping(1002), 10_020));
+    }
 
     #[test]
     #[should_panic(expected = "a wire that is free at 110")]

@@ -61,8 +61,13 @@ fn row(switches: u32) -> Fabric {
 const PACES: [&[u32]; 3] = [&[100], &[100, 101, 103, 102, 101], &[100, 140, 110, 200]];
 
 /// Returns when packets of a length are delivered and when links are free for others, as their paths cross; and how
-/// many runs were computed. `paces`: of the links, in turn. Cables delay characters and credit by a number of ticks.
-fn run(
+/// many runs were computed. `paces`: of the links, in turn.
+fn run(switches: u32, length: u32, paces: &[u32], leaves: bool) -> (Vec<(Time, u32)>, Vec<Time>, u64) {
+    run_over(0, switches, length, paces, leaves)
+}
+
+/// The same over cables that delay characters and credit by a number of ticks.
+fn run_over(
     cable: u32,
     switches: u32,
     length: u32,
@@ -110,29 +115,69 @@ fn run(
     (delivered, free, network.extensions)
 }
 
-/// Also where their source has sent the end when heads still have most of the path before them, on paths of more links
-/// than `Worm::links` counts, and over long cables.
+fn nothing_changes(switches: u32, length: u32) {
+    for paces in PACES {
+        let (left, eager) = (run(switches, length, paces, true), run(switches, length, paces, false));
+        let which = format!("{length} characters, {switches} switches, paces {paces:?}");
+        assert_eq!((&left.0, &left.1), (&eager.0, &eager.1), "{which}");
+    }
+}
+
 #[test]
 fn nothing_changes_that_can_be_seen() {
-    let cases: [(u32, u32, &[u32]); 4] = [
-        (0, 5, &[8, 64, 190, 191, 200, 230, 300, 500, 1000, 3000]),
-        (0, 40, &[150, 190, 400, 1000]),
-        (0, 300, &[1000, 20_000]),
-        (10_000, 5, &[200, 1000, 3000]),
-    ];
-    for (cable, switches, lengths) in cases {
-        for (&length, paces) in lengths.iter().flat_map(|length| PACES.map(|paces| (length, paces))) {
-            let [left, eager] = [true, false].map(|leaves| run(cable, switches, length, paces, leaves));
-            let which = format!("{length} characters, {switches} switches, {cable} ticks, paces {paces:?}");
-            assert_eq!((left.0, left.1), (eager.0, eager.1), "{which}");
-        }
+    for length in [8, 64, 190, 191, 200, 230, 300, 500, 1000, 3000] {
+        nothing_changes(5, length);
+    }
+}
+
+/// Their source has sent the end when their heads still have most of the path before them.
+#[test]
+fn nothing_changes_on_paths_longer_than_packets() {
+    for length in [150, 190, 400, 1000] {
+        nothing_changes(40, length);
+    }
+}
+
+/// Of more links than `Worm::links` counts.
+#[test]
+fn nothing_changes_on_paths_that_are_not_counted() {
+    for length in [1000, 20_000] {
+        nothing_changes(300, length);
     }
 }
 
 #[test]
 fn a_long_packet_takes_fewer_runs_on_each_link() {
     for (paces, most) in [(PACES[0], 70), (PACES[1], 90)] {
-        let [left, eager] = [true, false].map(|leaves| run(0, 5, 1000, paces, leaves).2);
+        let (left, eager) = (run(5, 1000, paces, true).2, run(5, 1000, paces, false).2);
         assert!(100 * left < most * eager, "{left} runs instead of {eager}, paces {paces:?}");
+    }
+}
+
+/// Each quantum was a run: with three times as many characters three times as many.
+#[test]
+fn a_packet_takes_no_more_runs_over_long_cables_the_longer_it_is() {
+    for paces in PACES {
+        let [short, long] = [1000, 3000].map(|length| run_over(10_000, 5, length, paces, true).2);
+        assert!(
+            100 * long < 130 * short,
+            "{long} runs, or {short} for a third of the characters, paces {paces:?}"
+        );
+    }
+}
+
+#[test]
+fn nothing_changes_over_long_cables() {
+    for (length, cable) in
+        [64, 200, 300, 1000, 3000].into_iter().flat_map(|length| [(length, 2500), (length, 10_000)])
+    {
+        for paces in PACES {
+            let [left, eager] = [true, false].map(|leaves| run_over(cable, 5, length, paces, leaves));
+            assert_eq!(
+                (&left.0, &left.1),
+                (&eager.0, &eager.1),
+                "{length} characters, {cable} ticks, {paces:?}"
+            );
+        }
     }
 }
