@@ -213,6 +213,14 @@ def _wires(dice: np.random.Generator, lanes: int, longest: int) -> Table:
     return found
 
 
+def _star(dice: np.random.Generator, terminals: int) -> Table:
+    """Terminals at one switch, by cables of several rates."""
+    rates = dice.choice(["64 Gbit/s", "32 Gbit/s", "16 Gbit/s"], terminals).tolist()
+    nodes = [{"id": f"t{at}", "kind": "terminal"} for at in range(terminals)]
+    cables = [{"source": f"t{at}", "target": "s", "rate": rate} for at, rate in enumerate(rates)]
+    return {"nodes": [*nodes, {"id": "s", "kind": "switch"}], "links": cables}
+
+
 def drawn(seed: int) -> Scenario:
     """Long packets that meet at once, on small networks of all kinds of links."""
     dice = np.random.default_rng(seed)
@@ -231,6 +239,8 @@ def drawn(seed: int) -> Scenario:
     per_switch = -(-terminals // 2)
     line = {"kind": "grid", "shape": [2], "terminals_per_switch": per_switch}
     found["topology"] = {"kind": "crossbar", "terminals": terminals} if dice.random() < 0.6 else line
+    if dice.random() < 0.3 and found["technology"]["lane_sharing"] != "frame":
+        found["topology"] = {"kind": "inline", "content": json.dumps(_star(dice, terminals))}
     return Scenario.from_dict({**found, "seed": seed, "output": {"flows": True, "trace": True}})
 
 

@@ -51,6 +51,8 @@ pub struct Worm {
     pub has_header: bool,
     /// The routing table when it began to arrive where its head is, if packets wait by output.
     pub table: u32,
+    /// When its first character arrived there.
+    pub arrived: Time,
     /// Its first character has arrived at the destination.
     pub has_come: bool,
     /// Payload characters received at the destination.
@@ -122,6 +124,8 @@ pub struct Lane {
     pub holder: Option<Place>,
     /// Tick of its last grant.
     pub last_grant: Option<Time>,
+    /// Before which tick the packet that was granted it does not start.
+    pub follows_at: Time,
     /// Packets that were granted it and whose places are not back, where links are of rings.
     pub packets: u64,
 

@@ -73,7 +73,8 @@ impl Twin<'_> {
             return self.look_at_header(Place { lane, queue });
         }
         if state.entering.is_empty() {
-            self.worms[character.packet].table = self.table;
+            (self.worms[character.packet].table, self.worms[character.packet].arrived) =
+                (self.table, self.now);
         }
         state.entering.push_back(character);
         let (header, _) = self.front_header(character.packet);
@@ -208,7 +209,7 @@ impl Twin<'_> {
         self.lanes[head.place.lane as usize].queues.get_mut(&head.place.queue).expect("a queue").granted =
             granted;
         self.moves(head.place, false);
-        self.hold(output, head);
+        self.hold(output, head, delete);
     }
 
     /// Returns the number of characters of a packet that are deleted on its way to a lane: its front header, if it is
@@ -234,7 +235,10 @@ impl Twin<'_> {
     }
 
     /// Makes a head hold a lane.
-    pub(crate) fn hold(&mut self, output: u32, head: Head) {
+    pub(crate) fn hold(&mut self, output: u32, head: Head, deleted: u32) {
+        if self.fabric.sends_without_gaps() {
+            self.lanes[output as usize].follows_at = self.follows_at(output, head, deleted);
+        }
         self.lanes[output as usize].holder = Some(head.place);
         self.lanes[output as usize].last_grant = Some(self.now);
         self.lanes[output as usize].packets += 1;
@@ -379,8 +383,22 @@ impl Twin<'_> {
         }
     }
 
+    /// Returns when the end of a packet, if its characters arrive without gaps, can follow its first one without any.
+    fn follows_at(&self, output: u32, head: Head, deleted: u32) -> Time {
+        let packet = self.first(head.place);
+        let last = |characters: u64, lane: u32| {
+            let ticks = self.fabric.link_character_ticks[self.fabric.link_of(lane) as usize];
+            (characters as Time - 1) * Time::from(ticks)
+        };
+        let characters = self.characters(packet);
+        let end_arrives = self.worms[packet].arrived + last(characters + u64::from(deleted), head.place.lane);
+        let forward = self.fabric.switch_forward_ticks[self.switch_at(head.place.lane)];
+        end_arrives + Time::from(forward) - last(characters, output)
+    }
+
     /// Puts a character into an output buffer, ready for the wire at a tick.
     pub(crate) fn enter_output(&mut self, lane: u32, character: Character, ready: Time) {
+        let ready = ready.max(std::mem::take(&mut self.lanes[lane as usize].follows_at));
         self.lanes[lane as usize].output.push_back((ready, character));
         self.lanes[lane as usize].places_taken += 1;
         self.agenda.add(ready, What::Wire { link: self.fabric.link_of(lane) });
@@ -480,7 +498,7 @@ impl Twin<'_> {
         let queue = self.lanes[head.place.lane as usize].queues.get_mut(&head.place.queue).expect("a queue");
         queue.copies = copies;
         for &lane in lanes {
-            self.hold(lane, head);
+            self.hold(lane, head, delete);
         }
         self.set_front(head.place, Front::Crossing { output: lanes[0], delete });
     }

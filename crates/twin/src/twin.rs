@@ -322,6 +322,7 @@ impl<'a> Twin<'a> {
             has_via,
             has_header: true,
             table: 0,
+            arrived: 0,
             has_come: false,
             received: 0,
             delivered: false,

@@ -62,11 +62,22 @@ class Costs:
             late = -(-(arrival + credit) // wire.wire)
             inside = of("link_pause_above") + 2 * max(longest.values(), default=0) + late
         self.capacity = np.where(from_switch, out, 0) + np.where(to_switch, inside, 0)
-        self.stores = to_switch & bool(arrays["store_and_forward"])
+        self.stores = to_switch & (bool(arrays["store_and_forward"]) | _may_wait_for_end(arrays, lanes))
         self.starved = wire.starved
         """Whether other lanes can go before it always; their packets are counted instead."""
         self.other = wire.unit
         """The time for which a character of another lane can have the wire."""
+
+
+def _may_wait_for_end(arrays: dict[str, Any], lanes: int) -> NDArray[np.bool_]:
+    """Return on which lanes packets may go on faster than they come, and wait until they can without gaps."""
+    by_packet = lanes == 1 or arrays["lane_sharing"] == number("sharing", "packet")
+    ticks, switches = arrays["link_character_ticks"].astype(np.int64), int(arrays["switches"])
+    source, target = (arrays[f"link_{end}"].astype(np.int64) for end in ("source", "target"))
+    fastest = np.full(max(switches, int(target.max(initial=0)) + 1), np.iinfo(np.int64).max)
+    np.minimum.at(fastest, source[source < switches], ticks[source < switches])
+    waits = (ticks > fastest[target]) & bool(arrays["whole_packet_credit"] and by_packet)
+    return np.repeat(waits, lanes)
 
 
 class _Turns:

@@ -168,21 +168,13 @@ def check_shared(tech: Technology, arrays: Arrays, names: Sequence[str], longest
 
 def check_pace(arrays: Arrays, names: Sequence[str]) -> None:
     """Raise TechnologyError if a link out of a switch pauses within a packet where senders are paused, as the
-    engine's ``keeps_pace`` has it: because its output buffer is empty before more has crossed, or because a
-    slow link supplies it.
+    engine's ``keeps_pace`` has it: because its output buffer is empty before more has crossed.
     """
     if not len(arrays["link_pause_above"]):
         return
     ticks = arrays["link_character_ticks"].astype(np.int64)
-    leaves, into = (arrays[f"link_{end}"].astype(np.int64) for end in ("source", "target"))
-    switches = int(arrays["switches"])
-    out = np.flatnonzero(leaves < switches)
-    slowest = np.zeros(switches, np.int64)
-    np.maximum.at(slowest, into[into < switches], ticks[into < switches])
-    fast = out[slowest[leaves[out]] > ticks[out]]
-    if len(fast) and not arrays["store_and_forward"]:
-        what = f"{names[fast[0]]} sends faster than links into its switch"
-        raise TechnologyError(f"{what}: {_AS_ONE}", "switching", 'write switching = "store-and-forward"')
+    leaves = arrays["link_source"].astype(np.int64)
+    out = np.flatnonzero(leaves < int(arrays["switches"]))
     needed = 1 - (-arrays["switch_forward_ticks"].astype(np.int64)[leaves[out]] // ticks[out])
     short = needed - arrays["link_output_buffer"].astype(np.int64)[out]
     if (short > 0).any():

@@ -266,7 +266,7 @@ impl Network {
         let Stay { packet, length, class, entry, .. } = self.stays[head.stay];
         let link = self.lanes[output as usize].link;
         let class = self.class_behind(link, packet, class, entry);
-        let (deleted, crosses) = if self.deletes { self.delete_header(head, link) } else { (0, now) };
+        let (deleted, crosses) = if self.uneven { self.shorten(head, link) } else { (0, now) };
         let length = length - deleted;
         let to = &mut self.lanes[output as usize];
         let number = to.granted;
@@ -295,19 +295,21 @@ impl Network {
     }
 
     /// Deletes the front header of a packet that is granted a lane of a link, if it is to be; returns its characters, and
-    /// from when on the one behind them may cross.
+    /// from when on the one behind them may cross so that all others can follow it.
     #[cold]
-    fn delete_header(&mut self, head: Head, link: u32) -> (u32, Time) {
-        let Stay { packet, lane, entry, start, .. } = self.stays[head.stay];
-        if entry & 1 == 0 && self.fabric.link_deletes_header[link as usize] == 0 {
-            return (0, self.now);
-        }
-        let deleted = self.front_header(packet);
+    fn shorten(&mut self, head: Head, link: u32) -> (u32, Time) {
+        let Stay { packet, lane, entry, start, length, .. } = self.stays[head.stay];
+        let deletes = entry & 1 == 1 || self.fabric.link_deletes_header[link as usize] == 1;
+        let deleted = if deletes { self.front_header(packet) } else { 0 };
         let headers = &mut self.packets[packet].headers;
-        *headers = headers.saturating_sub(1);
-        let kind = self.kind(self.lanes[lane as usize].link);
-        let arrives = kind.arrival(start) + Time::from(deleted) * Time::from(kind.character);
-        (deleted, arrives.max(self.now + Time::from(deleted) * Time::from(kind.crossbar)))
+        *headers = headers.saturating_sub(u8::from(deletes));
+        let from = self.lanes[lane as usize].link;
+        let kind = self.kind(from);
+        let arrival = kind.arrival(start);
+        let crosses = self.now + Time::from(deleted) * Time::from(kind.crossbar);
+        let follows = self.fabric.follow_ticks((length, from), (length - deleted, link));
+        let arrives = arrival + Time::from(deleted) * Time::from(kind.character);
+        (deleted, crosses.max(arrives).max(arrival + follows))
     }
 
     /// Returns the class of the front header behind a link, where its front header may be deleted.

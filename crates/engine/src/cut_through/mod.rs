@@ -10,8 +10,7 @@
 //! `Fabric::is_by_packet` checks them. Of the terms of S for a character that is not the first, *credit* never binds with
 //! credit for whole packets, and *wire* is S(m-1) + c if no other lane sends within a packet. *Supply* does not bind if
 //!
-//! * characters arrive as fast as they are sent: the links into a switch are not slower than those out of it, or packets
-//!   are stored before they go on;
+//! * characters arrive as fast as they are sent: a packet that goes on faster waits until they do;
 //! * the crossbar is no slower, and nothing competes for it: links have one lane and one queue, or it takes no time;
 //! * the output buffer covers the way to the wire: it takes no longer than all places but one;
 //! * an end of packet takes as long as a character.
@@ -41,7 +40,7 @@
 //! | which lane sends | [`wire`]: `turn`; `links::arbiter`: `choose`, `charge` | `switch.rs`: `in_turn`; `arbiter.rs`: `whose_turn`, `of_tables`, `occupy` |
 //! | at the front, request | [`input`]: `ask`; [`allocate`]: `request` | `switch.rs`: `next_head`, `look_at_header`, `request` |
 //! | group, arbiter, choice, grant | [`allocate`]: `serve`, `choose_head`, `choose_lane`, `grant` | `switch.rs`: `arbitrate`, `choose_head`, `choose_lane`, `grant` |
-//! | header deletion | [`allocate`]: `delete_header`; [`departures`]: `departure` | `switch.rs`: `delete_header`, `cross_one` |
+//! | header deletion | [`allocate`]: `shorten`; [`departures`]: `departure` | `switch.rs`: `delete_header`, `cross_one` |
 //! | release | [`input`]: `leave`; [`allocate`]: `release` | `switch.rs`: `leave`, `release` |
 //! | room behind a lane that is granted | [`departures`]: `has_room`, `room_at`; [`allocate`]: `announce` | `wire.rs`: `has_room`, `credit` |
 //! | places in a ring | [`rings`]: `has_places`, `able_at`; [`allocate`]: `choose_able` | `wire.rs`: `has_places`, `place_back` |

@@ -19,8 +19,8 @@ pub(super) struct Stay {
     pub lane: u32,
     /// Number of its first character on the lane.
     pub number: i64,
-    /// From when on its first character on the lane may cross, if there is a place: from its grant, or when what is
-    /// deleted before it has left.
+    /// From when on its first character on the lane may cross, if there is a place: from its grant, when what is deleted
+    /// before it has left, or when all others can follow it.
     pub crosses: Time,
     /// When its first character starts on the wire; [`UNKNOWN`] before.
     pub start: Time,

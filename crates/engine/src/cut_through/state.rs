@@ -62,6 +62,8 @@ pub struct Network {
     pub(super) starting: Vec<u32>,
     /// Whether headers with characters are deleted.
     pub(super) deletes: bool,
+    /// Whether packets are not on all links alike: they lose headers, or links have several rates.
+    pub(super) uneven: bool,
     /// Whether packets of traffic classes have routes of their own.
     pub(super) classed: bool,
     /// For how long departures are looked up: the longest time until a place that becomes free is credit.
@@ -125,6 +127,7 @@ impl Network {
             lost: Lost::new(&fabric, mark::row),
             starting: Vec::new(),
             deletes: fabric.deletes_headers(),
+            uneven: fabric.deletes_headers() || kinds.iter().any(|kind| kind.character != kinds[0].character),
             classed: fabric.class_headers.iter().any(|&first| first > 0),
             keep: kinds.iter().map(|kind| Time::from(kind.credit_delay)).max().unwrap_or(0),
             looked_at: 0,

@@ -80,13 +80,26 @@ impl Fabric {
     pub fn is_by_packet(&self) -> bool {
         let ends = self.has_timeouts() || self.has_tables();
         let others = self.has_codes() || self.has_distributions() || !self.link_deletes_address.is_empty();
-        let by_packet = match self.lane_sharing {
+        self.sends_without_gaps() && !ends && !others && self.keeps_pace()
+    }
+
+    /// Whether a packet has credit for all of it and its link until its end; then it waits until its characters can follow
+    /// each other.
+    pub fn sends_without_gaps(&self) -> bool {
+        let keeps_wire = match self.lane_sharing {
             sharing::PACKET => true,
             // A slot that ends interrupts a packet of which characters are chosen one by one.
             sharing::CHARACTER => self.lanes == 1 && self.lane_slots.is_empty(),
             _ => false,
         };
-        self.whole_packet_credit == 1 && by_packet && !ends && !others && self.keeps_pace()
+        self.whole_packet_credit == 1 && keeps_wire
+    }
+
+    /// Returns for how long the first of some characters on a link waits, from the arrival of the first of those before,
+    /// on another, until all can follow each other.
+    pub fn follow_ticks(&self, (before, from): (u32, u32), (characters, link): (u32, u32)) -> Time {
+        let ticks = |link: u32| Time::from(self.link_character_ticks[link as usize]);
+        Time::from(before - 1) * ticks(from) - Time::from(characters - 1) * ticks(link)
     }
 
     /// Whether switches pause senders, instead of giving them credit.
@@ -145,24 +158,16 @@ impl Fabric {
     /// Whether characters follow each other on every link as fast as the link sends, once the first of a packet has
     /// started with credit for all of them.
     fn keeps_pace(&self) -> bool {
-        let mut slowest = vec![0; self.switches as usize];
-        for (link, &target) in self.link_target.iter().enumerate() {
-            if let Some(slowest) = slowest.get_mut(target as usize) {
-                *slowest = self.link_character_ticks[link].max(*slowest);
-            }
-        }
         let alone = self.lanes == 1 && self.output_queues == 0;
         (0..self.links()).all(|link| {
             let character = self.link_character_ticks[link];
             let same_end = character == self.link_end_ticks[link];
             let switch = self.link_source[link] as usize;
-            let Some(&slowest) = slowest.get(switch) else { return same_end };
-            let crossbar = self.switch_crossbar_ticks[switch];
+            let Some(&crossbar) = self.switch_crossbar_ticks.get(switch) else { return same_end };
             let crosses = crossbar == 0 || alone && crossbar <= character;
             let forward = u64::from(self.switch_forward_ticks[switch]);
             let covered = u64::from(self.link_output_buffer[link] - 1) * u64::from(character);
-            let supplied = slowest <= character || self.store_and_forward == 1;
-            same_end && supplied && crosses && forward <= covered
+            same_end && crosses && forward <= covered
         })
     }
 

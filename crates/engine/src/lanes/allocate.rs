@@ -263,7 +263,21 @@ impl Network {
         self.set_holder(output, queue);
         let to = &mut self.lanes[output as usize];
         to.last_grant = self.agenda.now;
-        to.outgoing.push_back(Outgoing::new(packet, length, needed));
+        let follows_at = self.follows_at(queue, link, packet);
+        let outgoing = Outgoing { follows_at, ..Outgoing::new(packet, length, needed) };
+        self.lanes[output as usize].outgoing.push_back(outgoing);
+    }
+
+    /// Returns when all characters of a packet that holds an output on a link can follow the first one, if they have to.
+    fn follows_at(&self, queue: u32, link: u32, packet: u32) -> Time {
+        if !self.gapless {
+            return 0;
+        }
+        let at = &self.queues[queue as usize];
+        let (from, characters) = (self.fabric.link_of(at.lane), self.characters(packet));
+        let forward = Time::from(self.fabric.switch_forward_ticks[self.switch_at(at.lane) as usize]);
+        let follows = self.fabric.follow_ticks((characters + at.delete, from), (characters, link));
+        at.arrivals.first() + follows + forward
     }
 
     /// Records the queue whose packet holds a lane, or that none does.

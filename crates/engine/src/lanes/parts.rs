@@ -21,6 +21,8 @@ pub(super) struct Outgoing {
     pub begin: Time,
     /// For how many characters the next one needs credit.
     pub needed: u32,
+    /// When all others can follow the first one, without another packet between, if they have to.
+    pub follows_at: Time,
     /// Whether its header has been read at the end of the link, or it leads to a terminal and the first one has started.
     pub is_read: bool,
 }
@@ -29,7 +31,7 @@ impl Outgoing {
     /// Returns a packet of which no character has started. `length`: its characters; `needed`: those for which it needs
     /// credit to start.
     pub fn new(packet: u32, length: u32, needed: u32) -> Self {
-        Self { packet, length, sent: 0, begin: 0, needed, is_read: false }
+        Self { packet, length, sent: 0, begin: 0, needed, follows_at: 0, is_read: false }
     }
 }
 
@@ -81,7 +83,9 @@ impl Lane {
         if supply == UNKNOWN {
             return supply;
         }
-        supply.max(self.credit.at(self.needed(link), link.quantum))
+        let follows =
+            if link.whole { self.outgoing.front().map_or(0, |packet| packet.follows_at) } else { 0 };
+        supply.max(follows).max(self.credit.at(self.needed(link), link.quantum))
     }
 
     /// Returns the characters for which its next character needs credit.

@@ -49,6 +49,8 @@ pub struct Network {
     pub(super) shares: bool,
     /// Whether packets wait for credit for all their characters.
     pub(super) whole: bool,
+    /// Whether packets leave without gaps.
+    pub(super) gapless: bool,
     /// Whether links have one lane, and input buffers one queue: then nothing competes for a wire or a crossbar.
     pub(super) alone: bool,
     /// The next tick at which the state or the counts are looked at.
@@ -103,6 +105,7 @@ impl Network {
             rules,
             wires,
             whole: fabric.whole_packet_credit == 1,
+            gapless: fabric.sends_without_gaps(),
             alone: fabric.lanes == 1 && fabric.output_queues == 0,
             looked_at: 0,
             no_route: None,

@@ -122,6 +122,28 @@ fn a_packet_starts_with_credit_for_all_of_it() {
     assert_eq!(second_starts(1), 30);
 }
 
+/// A packet that came on a slow link has the wire no longer than it needs: it starts when its end can follow it.
+#[test]
+fn a_packet_that_goes_on_faster_lets_another_go_first() {
+    let got = |whole: u8| {
+        let mut f = empty(&[FLIT_SWITCH], 3, 3);
+        for terminal in 0..3 {
+            let (_, inward) = add_cable(&mut f, 1 + terminal, 0, Cable { input_buffer: 20, ..FLIT });
+            set_route(&mut f, 0, terminal, &[inward], false);
+        }
+        let slow = f.terminal_out_link[0] as usize;
+        (f.link_character_ticks[slow], f.link_end_ticks[slow], f.link_arrival_ticks[slow]) = (5, 5, 5);
+        f.whole_packet_credit = whole;
+        divide(&mut f, 2, sharing::PACKET, arbiter::ROUND_ROBIN);
+        send_list(&mut f, &[&[(1, 8, 0)], &[], &[(0, 8, 0), (1, 8, 0)]]);
+        delivered(&counted(&f))
+    };
+    // Ten characters arrive at 5, 10, ..., 50, and go on from 5 or from 50 - 9 on. Those of terminal 2 arrive from 11 on,
+    // after its first packet, and start at once, or when the others have: from 51 on.
+    assert_eq!(got(1), [(2, 11), (2, 21), (0, 51)]);
+    assert_eq!(got(0), [(2, 11), (0, 51), (2, 61)]);
+}
+
 /// Terminal 0 sends to 1, whose link is slow, and to 2. In one queue the packet for 2 waits; in queues per output it passes.
 #[test]
 fn queues_per_output_do_not_block_each_other() {

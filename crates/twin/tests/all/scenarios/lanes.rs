@@ -258,10 +258,13 @@ fn hold_packets(f: &mut Fabric) {
 /// Meets the conditions under which packets are computed as one.
 fn pass_whole(f: &mut Fabric, draw: &mut Draw) {
     f.lane_sharing = sharing::PACKET;
-    let ticks = f.link_character_ticks.iter().copied().max().unwrap_or(1);
-    f.link_arrival_ticks.iter_mut().for_each(|arrival| *arrival = (*arrival).max(ticks));
-    f.link_character_ticks.fill(ticks);
-    f.link_end_ticks.fill(ticks);
+    let most = f.link_character_ticks.iter().copied().max().unwrap_or(1);
+    f.link_arrival_ticks.iter_mut().for_each(|arrival| *arrival = (*arrival).max(most));
+    if draw.chance(60) {
+        f.link_character_ticks.fill(most);
+    }
+    f.link_end_ticks.clone_from(&f.link_character_ticks);
+    let ticks = f.link_character_ticks.iter().copied().min().unwrap_or(1);
     if draw.chance(40) {
         f.link_deletes_header.fill(0);
         f.via_header_chars = 0;
