@@ -9,7 +9,7 @@ use crate::twin::Twin;
 
 impl Twin<'_> {
     /// Returns the switch at the target of a lane.
-    fn switch_at(&self, lane: u32) -> usize {
+    pub(crate) fn switch_at(&self, lane: u32) -> usize {
         let vertex = self.fabric.link_target[self.fabric.link_of(lane) as usize];
         assert!(!self.fabric.is_terminal(vertex), "lane {lane} does not enter a switch");
         vertex as usize
@@ -381,19 +381,6 @@ impl Twin<'_> {
             self.take_from_store(place);
             self.leave(place, output);
         }
-    }
-
-    /// Returns when the end of a packet, if its characters arrive without gaps, can follow its first one without any.
-    fn follows_at(&self, output: u32, head: Head, deleted: u32) -> Time {
-        let packet = self.first(head.place);
-        let last = |characters: u64, lane: u32| {
-            let ticks = self.fabric.link_character_ticks[self.fabric.link_of(lane) as usize];
-            (characters as Time - 1) * Time::from(ticks)
-        };
-        let characters = self.characters(packet);
-        let end_arrives = self.worms[packet].arrived + last(characters + u64::from(deleted), head.place.lane);
-        let forward = self.fabric.switch_forward_ticks[self.switch_at(head.place.lane)];
-        end_arrives + Time::from(forward) - last(characters, output)
     }
 
     /// Puts a character into an output buffer, ready for the wire at a tick.

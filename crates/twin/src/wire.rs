@@ -128,6 +128,19 @@ impl Twin<'_> {
         self.enters_terminal(link) || state.credit >= needed
     }
 
+    /// Returns when the end of a packet, if its characters arrive without gaps, can follow its first one without any.
+    pub(crate) fn follows_at(&self, output: u32, head: Head, deleted: u32) -> Time {
+        let packet = self.first(head.place);
+        let last = |characters: u64, lane: u32| {
+            let ticks = self.fabric.link_character_ticks[self.fabric.link_of(lane) as usize];
+            (characters as Time - 1) * Time::from(ticks)
+        };
+        let characters = self.characters(packet);
+        let end_arrives = self.worms[packet].arrived + last(characters + u64::from(deleted), head.place.lane);
+        let forward = self.fabric.switch_forward_ticks[self.switch_at(head.place.lane)];
+        end_arrives + Time::from(forward) - last(characters, output)
+    }
+
     /// Returns the characters of a packet with its current headers.
     pub(crate) fn characters(&self, packet: usize) -> u64 {
         let worm = &self.worms[packet];
