@@ -265,8 +265,9 @@ impl Network {
         let now = self.now;
         let Stay { packet, length, class, entry, .. } = self.stays[head.stay];
         let link = self.lanes[output as usize].link;
-        let class = self.class_behind(link, packet, class, entry);
-        let (deleted, crosses) = if self.uneven { self.shorten(head, link) } else { (0, now) };
+        let deletes = entry & 1 == 1 || self.fabric.link_deletes_header[link as usize] == 1;
+        let class = if deletes { self.last_class(packet) } else { class };
+        let (deleted, crosses) = if self.uneven { self.shorten(head, link, deletes) } else { (0, now) };
         let length = length - deleted;
         let to = &mut self.lanes[output as usize];
         let number = to.granted;
@@ -297,9 +298,8 @@ impl Network {
     /// Deletes the front header of a packet that is granted a lane of a link, if it is to be; returns its characters, and
     /// from when on the one behind them may cross so that all others can follow it.
     #[cold]
-    fn shorten(&mut self, head: Head, link: u32) -> (u32, Time) {
-        let Stay { packet, lane, entry, start, length, .. } = self.stays[head.stay];
-        let deletes = entry & 1 == 1 || self.fabric.link_deletes_header[link as usize] == 1;
+    fn shorten(&mut self, head: Head, link: u32, deletes: bool) -> (u32, Time) {
+        let Stay { packet, lane, start, length, .. } = self.stays[head.stay];
         let deleted = if deletes { self.front_header(packet) } else { 0 };
         let headers = &mut self.packets[packet].headers;
         *headers = headers.saturating_sub(u8::from(deletes));
@@ -312,12 +312,9 @@ impl Network {
         (deleted, crosses.max(arrives).max(arrival + follows))
     }
 
-    /// Returns the class of the front header behind a link, where its front header may be deleted.
+    /// Returns the class of a packet behind the deletion of a header, which is that of its destination.
     #[inline(always)]
-    fn class_behind(&self, link: u32, packet: u32, class: u32, entry: u32) -> u32 {
-        if entry & 1 == 0 && self.fabric.link_deletes_header[link as usize] == 0 {
-            return class;
-        }
+    fn last_class(&self, packet: u32) -> u32 {
         let packet = &self.packets[packet].delivery;
         let own = self.fabric.own_classes(packet.source, packet.target);
         self.fabric.terminal_class[packet.target as usize] + own
