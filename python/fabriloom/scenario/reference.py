@@ -237,7 +237,7 @@ def _entries(field: dict[str, Any], definitions: dict[str, Any]) -> list[dict[st
 
 
 def property_table(properties: dict[str, Any], required: list[str]) -> list[str]:
-    """Return the lines of a Markdown table of keys, given their JSON Schema; of a single key a sentence."""
+    """Return the lines of a Markdown table of keys, by their JSON Schema; of one or two a sentence each."""
     rows: list[tuple[str, str, str, str]] = []
     for name, field in sorted(properties.items(), key=lambda item: not _is_first(*item, required)):
         text = str(field.get("description", "")).replace("|", "\\|")
@@ -246,11 +246,14 @@ def property_table(properties: dict[str, Any], required: list[str]) -> list[str]
         default = (told[1] or told[2]) if told else _default(field)
         default = "required" if name in required or field.get("needed") else default
         rows.append((f"`{name}`", _type(field), default, text))
-    if len(rows) == 1:
-        [(key, kind, default, text)] = rows
-        default = default if default in ("", "required") else f"default: {default}"
-        return [f"{key}, {kind}{default and f' ({default})'}: {text}"]
+    if len(rows) < 3:
+        mark = "* " if len(rows) > 1 else ""
+        return [f"{mark}{key}, {kind}{_in_brackets(default)}: {text}" for key, kind, default, text in rows]
     return ["| key | value | default | |", "|---|---|---|---|", *(f"| {' | '.join(row)} |" for row in rows)]
+
+
+def _in_brackets(default: str) -> str:
+    return default and f" ({'' if default == 'required' else 'default: '}{default})"
 
 
 def _is_first(name: str, field: dict[str, Any], required: list[str]) -> bool:
@@ -332,8 +335,7 @@ stands there once.
 Every character takes the time of its own bits and, with `flow_control = "average"`, of its share of a
 flow-control character for the opposite direction: for a DS-Link 10 + 4/8 bits, hence 9.52 MB/s on a cable
 that is busy in both directions. [The model](../background/wormhole-model.md#flow-control-characters)
-explains this and `"matched"`. Durations are whole picoseconds; those that a rate or a cycle implies are
-exact fractions, or rounded by less than a millionth; beside very long cables by more, with a warning.
+explains this and `"matched"`, and [how times are rounded](../background/wormhole-model.md#ticks-and-grains).
 
 What only [faults](faults.md), or [time-codes and
 interrupts](../guides/spacewire-hardware.md#time-codes-and-interrupts), need is not in the resolved form
