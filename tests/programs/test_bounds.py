@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from fabriloom.programs import check
 from fabriloom.studies import curve
 from fabriloom.studies.inspection import inspect
 
@@ -239,8 +240,9 @@ def test_one_way_links_without_flow_control_are_faster_than_a_path_of_both_ways(
     assert 0.97 < carried / bound <= 1
 
 
-def test_answers_between_sends_are_counted_where_both_go_on_for_ever() -> None:
+def test_answers_between_sends_are_counted_where_both_go_on_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
     """A round of one terminal is a send and a receive of 5 us; of two streams neither waits for the other."""
+    monkeypatch.setattr(check, "MOST_OPERATIONS", 1000)
     answers = {"terminal": 1, "do": ["repeat", "receive 0", "send 0 1000 B", "end"]}
     asks = {"terminal": 0, "do": ["repeat", "send 1 1000 B", "receive 1", "end"]}
     apart = [

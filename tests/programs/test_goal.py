@@ -365,15 +365,19 @@ def test_too_many_processors_of_a_rank_are_refused(tmp_path: Path) -> None:
         compile(scenario(tmp_path, f"num_ranks 1\nrank 0 {{\n{lines}\n}}\n"))
 
 
-def test_labels_that_count_on_are_known_by_their_numbers(tmp_path: Path) -> None:
+def test_labels_that_count_on_are_known_by_their_numbers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A rank of many operations: all labels are found, held or not, and each is there once."""
-    count = (1 << 16) * 2 + 100
+    most = 1 << 10
+    monkeypatch.setattr(goal_module, "_MOST_LABELS", most)
+    count = most * 2 + 100
 
     def text(label: str, *more: str) -> str:
         body = "".join(f"{label}{n}: calc {n % 7}\n" for n in range(5, 5 + count))
         return f"num_ranks 1\nrank 0 {{\n{body}" + "\n".join([*more, "}", ""])
 
-    first, later, last = 0, (1 << 16) + 3, count - 1
+    first, later, last = 0, most + 3, count - 1
     needs = [f"l{5 + last} requires l{5 + first}", f"l{5 + last} irequires l{5 + later}", "end: calc 1"]
     found = compile(scenario(tmp_path, text("l", *needs, f"end requires l{5 + later}"))).programs
     assert found is not None

@@ -8,13 +8,14 @@ import importlib
 import json
 import shutil
 import subprocess
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from fabriloom import _native, curve, load
-from fabriloom.compile import compile
+from fabriloom import Results, _native, curve, load
+from fabriloom.compile import Compiled, compile
 from fabriloom.page.choices import controls
 from fabriloom.page.recording import names_of, outages, recording, tails
 from fabriloom.results.limit import seems_to_keep_up
@@ -111,15 +112,18 @@ def parts_of(lab: dict[str, Any], place: list[int], tenths: Any) -> list[bytes]:
 
 
 @pytest.mark.parametrize(
-    ("name", "labels"),
+    ("name", "labels", "most"),
     [
-        ("teaching-torus-deadlock", ("Link rate", "Arbiter", "Routing")),
-        ("teaching-credit-loop", ("Cycle", "Arbiter", "Routing", "Lanes")),
-        ("sci-ring-8", ("Link rate", "Retry delay", "Phases")),
+        ("teaching-torus-deadlock", ("Link rate", "Arbiter", "Routing"), 400),
+        ("teaching-credit-loop", ("Cycle", "Arbiter", "Routing", "Lanes"), 400),
+        ("sci-ring-8", ("Link rate", "Retry delay", "Phases"), 1200),
     ],
 )
-def test_what_the_sliders_say_is_what_is_compiled(name: str, labels: tuple[str, ...], packed: Any) -> None:
-    """Some of the positions, also far from those of the file, and the file itself."""
+def test_what_the_sliders_say_is_what_is_compiled(
+    name: str, labels: tuple[str, ...], most: int, packed: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Some of the positions, also far from those of the file, and the file itself; a page has up to 1200."""
+    monkeypatch.setattr(packed, "_MOST", (most,))
     scenario = load(ROOT / f"scenarios/{name}.toml").alone()
     shown = importlib.import_module("gallery")._beside(Path(f"{name}.toml"))
     lab = packed.laboratory(scenario, **shown)
@@ -153,13 +157,19 @@ def test_a_large_scenario_is_left_out(packed: Any, monkeypatch: pytest.MonkeyPat
     assert packed.laboratory(load(ROOT / "scenarios/teaching-pause.toml")) is None
 
 
+@cache
+def ran(name: str) -> tuple[Compiled, Results]:
+    """A scenario with the hops of its packets."""
+    compiled = matched(compile(load(ROOT / "scenarios" / f"{name}.toml").alone()))
+    return compiled, run(compiled, hops=1 << 17)
+
+
 @pytest.mark.parametrize("newest", [False, True], ids=["first", "last"])
 @pytest.mark.parametrize("name", [*SCENARIOS.values(), "command-and-data"])
 def test_the_player_gets_the_same_packets(name: str, newest: bool, packed: Any, tmp_path: Path) -> None:
     if shutil.which("node") is None:
         pytest.skip("no node here: the player's packets are not computed in JavaScript")
-    compiled = matched(compile(load(ROOT / "scenarios" / f"{name}.toml").alone()))
-    results = run(compiled, hops=1 << 17)
+    compiled, results = ran(name)
     (tmp_path / "in").write_bytes(b"".join(packed.packed(compiled)))
     kinds = {"uint8": "u8", "uint32": "u32", "uint64": "u64", "int64": "i64"}
     wanted = ("hop_", "wait_", "deadlock_links")

@@ -127,10 +127,10 @@ def check(whole: Path, top: Path, name: str, damage: str, words: str, dice: rand
     if name.startswith("studies"):
         study = Path(name).stem.lower()
         assert command("run", top / f"{study}.toml", "--out", place).exit_code == exits.OK, context
-    done = command("resume", place)
+    done = command("resume", place, "--json")
     assert done.exit_code == exits.OK, f"{context}: {done.stderr}"
     assert points(place) == points(whole), context
-    assert answer(place, "show") == undamaged(whole, top, "show"), context
+    assert answer(place, "show --json") == undamaged(whole, top, "show --json"), context
 
 
 def test_no_damage_to_a_file_costs_a_point_or_changes_an_answer(whole: Path, tmp_path: Path) -> None:
