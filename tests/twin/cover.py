@@ -6,7 +6,8 @@ values that are refused unless another setting has one of some values: everythin
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from itertools import combinations
 from random import Random
@@ -18,6 +19,8 @@ Settings = Mapping[str, list[Any]]
 Row = dict[str, Any]
 Choice = tuple[str, int]
 """A setting and the index of its value."""
+Partners = defaultdict[Choice, set[Choice]]
+"""Of each value those of other settings beside it."""
 
 ROUTING: Settings = {
     "topology": [
@@ -316,6 +319,11 @@ RULES: list[Rule] = [
     ("traffic.scale", _given, "traffic.rate", _given),
 ]
 """What is refused otherwise, with the reason in its message."""
+_RULES_OF: dict[tuple[str, str], list[tuple[Any, Any]]] = defaultdict(list)
+for _first, _applies, _second, _needs in RULES:
+    _RULES_OF[_first, _second].append((_applies, _needs))
+_RULED = {name for names in _RULES_OF for name in names}
+"""Settings that rules name."""
 
 
 def is_legal(one: tuple[str, Any], other: tuple[str, Any]) -> bool:
@@ -323,8 +331,7 @@ def is_legal(one: tuple[str, Any], other: tuple[str, Any]) -> bool:
     return all(
         not applies(value) or needs(needed)
         for (name, value), (second, needed) in ((one, other), (other, one))
-        for first, applies, beside, needs in RULES
-        if first == name and beside == second
+        for applies, needs in _RULES_OF[name, second]
     )
 
 
@@ -340,10 +347,19 @@ def pairs(settings: Settings) -> set[tuple[Choice, Choice]]:
     }
 
 
+def _partners(of: Iterable[tuple[Choice, Choice]]) -> Partners:
+    """Return what is beside each value in some pairs."""
+    found: Partners = defaultdict(set)
+    for one, other in of:
+        found[one].add(other)
+        found[other].add(one)
+    return found
+
+
 @cache
-def _legal(family: str) -> tuple[set[tuple[Choice, Choice]], list[tuple[Choice, Choice]]]:
+def _legal(family: str) -> tuple[Partners, list[tuple[Choice, Choice]]]:
     found = pairs(FAMILIES[family])
-    return found, sorted(found)
+    return _partners(found), sorted(found)
 
 
 def one(seed: int) -> Table:
@@ -353,25 +369,27 @@ def one(seed: int) -> Table:
     legal, inorder = _legal(family)
     row = None
     while row is None:
-        row = _complete(FAMILIES[family], legal, set(), dice.choice(inorder), dice)
+        row = _complete(FAMILIES[family], legal, defaultdict(set), dice.choice(inorder), dice)
     return {**_written(FAMILIES[family], row), "seed": seed}
 
 
 def rows(settings: Settings, seed: int, tries: int = 8) -> Iterator[tuple[Table, set[tuple[Choice, Choice]]]]:
     """Scenarios until every pair is covered that can be, each with the pairs that it covers first."""
     dice = Random(f"cover {seed}")
-    legal = pairs(settings)
-    left = set(legal)
-    hopeless: set[tuple[Choice, Choice]] = set()
-    while left - hopeless:
-        start = dice.choice(sorted(left - hopeless))
-        found = [row for _ in range(tries) if (row := _complete(settings, legal, left, start, dice))]
+    left = sorted(pairs(settings))
+    legal, beside = _partners(left), _partners(left)
+    while left:
+        start = dice.choice(left)
+        found = [row for _ in range(tries) if (row := _complete(settings, legal, beside, start, dice))]
         if not found:
-            hopeless.add(start)
+            left.remove(start)
             continue
-        best = max(found, key=lambda row: len(_covers(row) & left))
-        new = _covers(best) & left
-        left -= new
+        best = max(found, key=lambda row: sum(len(beside[one] & row.items()) for one in row.items()))
+        new = {(one, other) for one, other in _covers(best) if other in beside[one]}
+        for one, other in new:
+            beside[one].discard(other)
+            beside[other].discard(one)
+        left = [pair for pair in left if pair not in new]
         yield _written(settings, best), new
 
 
@@ -381,8 +399,8 @@ def _covers(row: Mapping[str, int]) -> set[tuple[Choice, Choice]]:
 
 def _complete(
     settings: Settings,
-    legal: set[tuple[Choice, Choice]],
-    left: set[tuple[Choice, Choice]],
+    legal: Partners,
+    left: Partners,
     start: tuple[Choice, Choice],
     dice: Random,
 ) -> dict[str, int] | None:
@@ -391,13 +409,14 @@ def _complete(
     others = [name for name in settings if name not in row]
     dice.shuffle(others)
     # Those that rules name first: a value of them may leave others no choice.
-    others.sort(key=lambda name: not any(name in (rule[0], rule[2]) for rule in RULES))
+    others.sort(key=lambda name: name not in _RULED)
     for name in others:
-        able: list[tuple[int, float, int]] = []
-        for value in range(len(settings[name])):
-            beside = [tuple(sorted([(name, value), chosen])) for chosen in row.items()]
-            if all(pair in legal for pair in beside):
-                able.append((sum(pair in left for pair in beside), dice.random(), value))
+        chosen = set(row.items())
+        able = [
+            (len(left[name, value] & chosen), dice.random(), value)
+            for value in range(len(settings[name]))
+            if chosen <= legal[name, value]
+        ]
         if not able:
             return None
         row[name] = max(able)[2]
