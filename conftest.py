@@ -1,4 +1,4 @@
-"""What all tests share: the runs of the experiments, each of which is needed in two places, and seeds."""
+"""What all tests share: one browser, seeds, and the runs of the experiments, which two places need."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 import soaked
 from fabriloom.output import Pieces
 from hypothesis import settings
+from page.browser import PROGRAM, Browser, browser
 
 # How long an example takes depends on what else this machine does.
 settings.register_profile("unhurried", deadline=None)
@@ -25,6 +26,15 @@ def finished(tmp_path_factory: pytest.TempPathFactory) -> Pieces:
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent
     return Pieces.at(folder / "experiments")
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Browser]:
+    """The browser of all tests of a process: to open it takes longer than most of them."""
+    if PROGRAM is None:
+        pytest.skip("no Chromium here: nothing is looked at in a browser")
+    with browser() as running:
+        yield running
 
 
 EXAMPLES = ("test_docs.py", "test_scenarios.py")

@@ -1,4 +1,4 @@
-"""One browser and one page for all tests: to open them takes longer than most of these."""
+"""One page for all tests: to open it takes longer than most of these."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from .browser import PROGRAM, Browser, Tab, browser
+from .browser import Browser, Tab
 from .laboratory import QUIET, SMALL, drop
 
 
@@ -24,14 +24,6 @@ def address() -> Iterator[str]:
     yield process.stdout.readline().rpartition(" ")[2].strip()
     process.terminate()
     assert process.wait(20) == 0
-
-
-@pytest.fixture(scope="session")
-def chromium() -> Iterator[Browser]:
-    if PROGRAM is None:
-        pytest.skip("no Chromium here: the page is not looked at in a browser")
-    with browser() as running:
-        yield running
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,7 @@ import fabriloom
 import pytest
 from fabriloom.process.libraries import MissingLibrary
 
-from .browser import PROGRAM, browser
+from .browser import Browser
 
 SMALL = {
     "topology": {"kind": "grid", "shape": [2, 2], "terminals_per_switch": 2},
@@ -47,25 +47,24 @@ def test_it_says_what_installs_its_library(monkeypatch: pytest.MonkeyPatch) -> N
         fabriloom.widget(SMALL)
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="no Chromium here")
-def test_its_script_shows_the_page(tmp_path: Path) -> None:
+def test_its_script_shows_the_page(tmp_path: Path, chromium: Browser) -> None:
     pytest.importorskip("anywidget")
     shown = fabriloom.widget(SMALL)
     (tmp_path / "cell.html").write_text("<!doctype html><title>cell</title><body></body>", encoding="utf-8")
-    with browser() as running:
-        tab = running.tab()
-        tab.open((tmp_path / "cell.html").as_uri(), "document.body")
-        tab.js(f"window.values = {{html: {safe(shown.html)}, height: '20rem'}}, 0")
-        source = safe(str(shown._esm))
-        tab.js(
-            f"import(URL.createObjectURL(new Blob([{source}], {{type: 'text/javascript'}})))"
-            ".then((it) => it.default.render({ model: { get: (name) => values[name] }, el: document.body }))"
-            ".then(() => 0)"
-        )
-        tab.js("document.querySelector('iframe').addEventListener('load', () => { window.there = true; }), 0")
-        tab.until("window.there")
-        assert tab.js("document.querySelector('iframe').style.height") == "20rem"
-        assert not tab.complaints
+    tab = chromium.tab()
+    tab.open((tmp_path / "cell.html").as_uri(), "document.body")
+    tab.js(f"window.values = {{html: {safe(shown.html)}, height: '20rem'}}, 0")
+    source = safe(str(shown._esm))
+    tab.js(
+        f"import(URL.createObjectURL(new Blob([{source}], {{type: 'text/javascript'}})))"
+        ".then((it) => it.default.render({ model: { get: (name) => values[name] }, el: document.body }))"
+        ".then(() => 0)"
+    )
+    tab.js("document.querySelector('iframe').addEventListener('load', () => { window.there = true; }), 0")
+    tab.until("window.there")
+    assert tab.js("document.querySelector('iframe').style.height") == "20rem"
+    assert not tab.complaints
+    chromium.close(tab)
 
 
 def safe(text: str) -> str:

@@ -19,7 +19,7 @@ from fabriloom.report.drawing import fabric_svg
 from fabriloom.report.drawing.layout import nearest_distance, switch_positions
 from fabriloom.report.drawing.plan import MOST_LINKS, is_large, parts_of
 from fabriloom.report.drawing.style import RAMP, ramp, scale_of
-from page.browser import PROGRAM, browser
+from page.browser import Browser
 
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
@@ -348,26 +348,25 @@ def test_an_own_graph_is_laid_out_by_its_distances() -> None:
     assert along == sorted(along)
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="no Chromium here: reports are not looked at in a browser")
-def test_a_report_draws_it_and_says_the_numbers_of_a_link(tmp_path: Path) -> None:
+def test_a_report_draws_it_and_says_the_numbers_of_a_link(tmp_path: Path, chromium: Browser) -> None:
     scenario = Scenario.from_dict(
         {"topology": LARGE_GRAPHS["torus"](), "traffic": {"load": 0.1}, "run": {"duration": "60 us"}}
     )
     page = tmp_path / "report.html"
     page.write_text(report.for_run(run(scenario)), encoding="utf-8")
-    with browser() as running:
-        tab = running.tab()
-        tab.open(page.as_uri(), "document.documentElement?.dataset.charts")
-        tab.js("document.querySelector('.large').focus()")
-        tab.key("ArrowDown")
-        tab.until("/utilisation/.test(document.querySelector('.fabric .tip').innerText)")
-        tab.key("Enter")
-        assert ">" in tab.text(".numbers output b")
-        inked = (
-            "(() => { const gl = document.querySelector('.large').getContext('webgl'), [w, h] ="
-            " [gl.drawingBufferWidth, gl.drawingBufferHeight], data = new Uint8Array(4 * w * h);"
-            " gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, data); let n = 0;"
-            " for (let at = 0; at < data.length; at += 4) n += data[at] < 250; return n / (w * h); })()"
-        )
-        tab.until(f"{inked} > 0.05")
-        assert not tab.complaints
+    tab = chromium.tab()
+    tab.open(page.as_uri(), "document.documentElement?.dataset.charts")
+    tab.js("document.querySelector('.large').focus()")
+    tab.key("ArrowDown")
+    tab.until("/utilisation/.test(document.querySelector('.fabric .tip').innerText)")
+    tab.key("Enter")
+    assert ">" in tab.text(".numbers output b")
+    inked = (
+        "(() => { const gl = document.querySelector('.large').getContext('webgl'), [w, h] ="
+        " [gl.drawingBufferWidth, gl.drawingBufferHeight], data = new Uint8Array(4 * w * h);"
+        " gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, data); let n = 0;"
+        " for (let at = 0; at < data.length; at += 4) n += data[at] < 250; return n / (w * h); })()"
+    )
+    tab.until(f"{inked} > 0.05")
+    assert not tab.complaints
+    chromium.close(tab)

@@ -9,19 +9,15 @@ from pathlib import Path
 
 import pytest
 from fabriloom import load, report, run
-from page.browser import PROGRAM, Tab, browser
+from page.browser import Browser, Tab
 
 from .test_report import rings, scenario
 
 ROOT = Path(__file__).resolve().parents[2]
 
-pytestmark = pytest.mark.skipif(
-    PROGRAM is None, reason="no Chromium here: reports are not looked at in a browser"
-)
-
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tab, Path]]:
+def shared(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Iterator[tuple[Tab, Path]]:
     """A tab, and a folder with a report of links, one of rings, one of a deadlock, and one in which a link
     carries twice what others do.
     """
@@ -31,8 +27,9 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Tab, Path
     twice = scenario("Twice", traffic={"pattern": {"kind": "flows", "flows": flows}, "length": "32 B"})
     for name, made in (("links", scenario()), ("rings", rings()), ("dead", dead), ("twice", twice)):
         (folder / f"{name}.html").write_text(report.for_run(run(made)), encoding="utf-8")
-    with browser() as running:
-        yield running.tab(), folder
+    tab = chromium.tab()
+    yield tab, folder
+    chromium.close(tab)
 
 
 FIRST = (

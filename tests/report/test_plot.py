@@ -38,7 +38,7 @@ from fabriloom.scenario import Scenario
 from fabriloom.simulate import run
 from fabriloom.studies import failures, inspection
 from fabriloom.studies.inspection import Checked
-from page.browser import PROGRAM, browser
+from page.browser import Browser
 
 
 def chart() -> page.Chart:
@@ -226,17 +226,16 @@ def test_none_where_it_would_take_long_or_cannot_be_seen() -> None:
     assert with_replay("anything", [(large, None, "")]) == "anything"
 
 
-@pytest.mark.skipif(PROGRAM is None, reason="no Chromium here")
-def test_the_button_plays_it(tmp_path: Path) -> None:
+def test_the_button_plays_it(tmp_path: Path, chromium: Browser) -> None:
     scenario = load(ROOT / "scenarios" / "teaching-torus-deadlock.toml")
     results = run(scenario)
     page = tmp_path / "report.html"
     page.write_text(with_replay(for_run(results), [(scenario, results, "")]), encoding="utf-8")
     # A page from a disk may not look into its frames, so here it comes from a server.
     served = partial(SimpleHTTPRequestHandler, directory=tmp_path)
-    with ThreadingHTTPServer(("127.0.0.1", 0), served) as server, browser() as running:
+    with ThreadingHTTPServer(("127.0.0.1", 0), served) as server:
         Thread(target=server.serve_forever, daemon=True).start()
-        tab = running.tab()
+        tab = chromium.tab()
         tab.open(
             f"http://127.0.0.1:{server.server_port}/report.html", "document.documentElement?.dataset.charts"
         )
@@ -249,6 +248,7 @@ def test_the_button_plays_it(tmp_path: Path) -> None:
         assert tab.js(f"{inside}.querySelectorAll('[data-links]').length") > 0
         tab.js("document.getElementById('play').click()")
         assert tab.js("document.querySelectorAll('iframe').length") == 0
+        chromium.close(tab)
         server.shutdown()
 
 

@@ -1,16 +1,14 @@
-"""What the tests of the site share: its programs, the engine for browsers, and one browser."""
+"""What the tests of the site share: its programs, and the engine for browsers."""
 
 from __future__ import annotations
 
 import importlib
 import shutil
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
-from page.browser import PROGRAM, Browser, browser
 
 from .pages import SITE
 
@@ -36,11 +34,3 @@ def wasm() -> Path:
     built = engine.build()
     assert isinstance(built, Path), built
     return built
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[Browser]:
-    if PROGRAM is None:
-        pytest.skip("no Chromium here: the page is not looked at in a browser")
-    with browser() as one:
-        yield one

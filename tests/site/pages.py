@@ -14,13 +14,13 @@ ROOT = Path(__file__).resolve().parents[2]
 SITE = ROOT / "docs" / "site"
 
 
-def opened(name: str, running: Browser, wasm: Path, folder: Path) -> Tab:
+def opened(name: str, chromium: Browser, wasm: Path, folder: Path) -> Tab:
     """The page of a scenario, from a disk, as a reader opens it."""
     gallery = importlib.import_module("gallery")
     (folder / "replays").mkdir()
     gallery.write_scripts(wasm, folder / "replays")
     gallery._frame(ROOT / f"scenarios/{name}.toml", folder, True)
-    tab = running.tab()
+    tab = chromium.tab()
     tab.open((folder / f"replays/{name}.html").as_uri())
     return tab
 

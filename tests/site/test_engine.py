@@ -206,10 +206,10 @@ def test_the_player_gets_the_same_packets(name: str, newest: bool, packed: Any, 
     assert {int(link): after for link, after in found["tails"].items()} == tails(compiled, expected)
 
 
-def test_a_page_runs_what_its_sliders_say(packed: Any, wasm: Path, running: Browser, tmp_path: Path) -> None:
+def test_a_page_runs_what_its_sliders_say(packed: Any, wasm: Path, chromium: Browser, tmp_path: Path) -> None:
     """The numbers of another position are those of its scenario."""
     name = "teaching-torus-deadlock"
-    tab = opened(name, running, wasm, tmp_path)
+    tab = opened(name, chromium, wasm, tmp_path)
     tab.click("#run")
     tab.until("globalThis.trying")
     assert tab.js("document.querySelector('.ended .chip').textContent") == "deadlocked"
@@ -232,11 +232,11 @@ def test_a_page_runs_what_its_sliders_say(packed: Any, wasm: Path, running: Brow
 
 
 def test_two_fabrics_and_a_curve_are_run_in_a_page(
-    packed: Any, wasm: Path, running: Browser, tmp_path: Path
+    packed: Any, wasm: Path, chromium: Browser, tmp_path: Path
 ) -> None:
     name = "teaching-credit-loop"
     scenario = load(ROOT / f"scenarios/{name}.toml")
-    tab = opened(name, running, wasm, tmp_path)
+    tab = opened(name, chromium, wasm, tmp_path)
     tab.click("#beside")
     tab.until("globalThis.trying")
     move(tab, "Arbiter", 4, "#second")

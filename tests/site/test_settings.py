@@ -114,11 +114,11 @@ def pressed(tab: Tab, act: str) -> None:
 
 
 def test_a_cable_fails_by_hand_and_a_link_shows_it(
-    packed: Any, wasm: Path, running: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    packed: Any, wasm: Path, chromium: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packed, "_MOST", (54,))
     name = "teaching-stuck-receiver"
-    scenario, tab = load(ROOT / f"scenarios/{name}.toml"), opened(name, running, wasm, tmp_path)
+    scenario, tab = load(ROOT / f"scenarios/{name}.toml"), opened(name, chromium, wasm, tmp_path)
     tab.js("laboratory.player.pause(); laboratory.player.show(150400)")
     pressed(tab, PRESS)
     assert tab.js("laboratory.player.now") == pytest.approx(150400)
@@ -135,7 +135,7 @@ def test_a_cable_fails_by_hand_and_a_link_shows_it(
     tab.js("laboratory.player.pause(); laboratory.player.show(160000)")
     tab.click("#link")
     tab.until("/link|address/.test(document.querySelector('#tried').innerText)")
-    other = running.tab()
+    other = chromium.tab()
     other.open(tab.js("location.href"))
     other.until("globalThis.trying")
     assert other.js("trying") == tab.js("trying")
@@ -148,10 +148,10 @@ def test_a_cable_fails_by_hand_and_a_link_shows_it(
 
 
 def test_what_cannot_fail_says_so_and_a_foreign_link_too(
-    packed: Any, wasm: Path, running: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    packed: Any, wasm: Path, chromium: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(packed, "_MOST", (4,))
-    tab = opened("sci-ring-8", running, wasm, tmp_path)
+    tab = opened("sci-ring-8", chromium, wasm, tmp_path)
     tab.js(PRESS)
     assert tab.text("#tried").startswith("No cable fails here: where rings fail")
     assert tab.js("document.querySelector('#fails').hidden")
@@ -160,7 +160,7 @@ def test_what_cannot_fail_says_so_and_a_foreign_link_too(
     tab.until("/another version/.test(document.querySelector('#tried')?.innerText)")
     folder = tmp_path / "pause"
     folder.mkdir()
-    tab = opened("teaching-pause", running, wasm, folder)
+    tab = opened("teaching-pause", chromium, wasm, folder)
     tab.js("laboratory.player.pause(); laboratory.player.show(30000)")
     pressed(tab, PRESS)
     assert tab.js("laboratory.player.views()[0].recording.data.outages.length") == 2
