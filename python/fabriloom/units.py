@@ -211,14 +211,14 @@ def parse_event_rate_millihz(value: object, *, positive: bool = True) -> int:
     return _parse(value, "a rate of events", EVENT_RATE_MILLIHZ, "45 kHz", positive)
 
 
-def parse_delay_ps_per_m(value: object, *, positive: bool = False) -> int:
+def parse_delay_ps_per_m(value: object) -> int:
     """Parse a cable delay such as "5 ns/m" to whole picoseconds per metre. Raises UnitError."""
-    return _parse(value, "a delay per length", DELAY_PS_PER_M, "5 ns/m", positive)
+    return _parse(value, "a delay per length", DELAY_PS_PER_M, "5 ns/m", positive=False)
 
 
-def parse_length_m(value: object, *, positive: bool = False) -> float:
+def parse_length_m(value: object) -> float:
     """Parse a cable length such as "2 m" to metres. Raises UnitError."""
-    amount = _amount(value, "a length", LENGTH_M, "2 m", positive)
+    amount = _amount(value, "a length", LENGTH_M, "2 m", positive=False)
     if amount > LONGEST_CABLE_M:
         longest = format_length_m(LONGEST_CABLE_M)
         raise UnitError(f"{_quote(value)} is too long for a cable", f"the most is {longest}")

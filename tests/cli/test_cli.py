@@ -62,31 +62,29 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def test_help_comes_without_the_heavy_packages() -> None:
-    """The time is bounded by what is imported; the clock of a busy machine would be no test."""
+def imported_by(*words: str) -> tuple[set[str], str]:
+    """The modules that a command imports, and what it prints."""
     script = (
-        "import sys; sys.argv = ['fabriloom', '--help']\n"
+        f"import sys; sys.argv = {['fabriloom', *words]!r}\n"
         "from fabriloom.cli import main\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "print(*sys.modules, file=sys.stderr)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    loaded = set(done.stderr.split())
-    assert "run" in done.stdout
+    return set(done.stderr.split()), done.stdout
+
+
+def test_help_comes_without_the_heavy_packages() -> None:
+    """The time is bounded by what is imported; the clock of a busy machine would be no test."""
+    loaded, said = imported_by("--help")
+    assert "run" in said
     heavy = {"numpy", "polars", "pydantic", "networkx", "matplotlib", "jinja2", "rich", "yaml"}
     assert not loaded & {*heavy, "fabriloom.scenario", "fabriloom._native"}
 
 
 def test_a_run_imports_nothing_that_it_does_not_need(file: Path) -> None:
     """From the shell to the result in a moment; the clock of a busy machine would be no test."""
-    script = (
-        f"import sys; sys.argv = ['fabriloom', 'run', {str(file)!r}]\n"
-        "from fabriloom.cli import main\n"
-        "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        "print(*sys.modules, file=sys.stderr)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    loaded = set(done.stderr.split())
+    loaded, _ = imported_by("run", str(file))
     assert "fabriloom._native" in loaded
     heavy = {"polars", "networkx", "matplotlib", "jinja2", "starlette", "uvicorn", "yaml"}
     needless = {"ssl", "http.client", "urllib.request", "email.parser"}

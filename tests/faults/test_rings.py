@@ -160,9 +160,9 @@ def test_buses_fail_again_and_again() -> None:
     assert kept(for_good)
 
 
-def messages(check_time: str, *faults: dict[str, Any], rounds: int = 40, **technology: Any) -> Results:
+def messages(check_time: str, *faults: dict[str, Any], **technology: Any) -> Results:
     """One terminal sends messages of 1 kB to another one on another ring, one after the other."""
-    program = [f"repeat {rounds}", "send t2 1 kB", "flush", "end"]
+    program = ["repeat 40", "send t2 1 kB", "flush", "end"]
     data = {
         "topology": SWITCH,
         "technology": {"preset": "sci-lc2", "timeout": "50 us", **technology},
@@ -171,7 +171,7 @@ def messages(check_time: str, *faults: dict[str, Any], rounds: int = 40, **techn
             "kind": "operations",
             "terminals": [
                 {"terminal": "t0", "do": program},
-                {"terminal": "t2", "do": [f"repeat {rounds}", "receive t0", "end"]},
+                {"terminal": "t2", "do": ["repeat 40", "receive t0", "end"]},
             ],
         },
         "fault": list(faults),

@@ -42,17 +42,17 @@ class Calls:
         return self
 
 
-def exchange(other: int, request: int = 4) -> Calls:
+def exchange(other: int) -> Calls:
     """An Irecv and an Isend, 2 us of computing, and a Waitall for both."""
     kind = ("int count=8", "MPI_Datatype datatype=11 (MPI_DOUBLE)")
     comm = "MPI_Comm comm=2 (MPI_COMM_WORLD)"
-    got, sent = f"MPI_Request request=[{request}]", f"MPI_Request request=[{request + 1}]"
+    got, sent = "MPI_Request request=[4]", "MPI_Request request=[5]"
     return (
         Calls()
         .call("MPI_Init", "int argc=1")
         .call("MPI_Irecv", *kind, f"int source={other}", "int tag=5", comm, got)
         .call("MPI_Isend", *kind, f"int dest={other}", "int tag=5", comm, sent)
-        .call("MPI_Waitall", "int count=2", f"MPI_Request requests[2]=[{request}, {request + 1}]", pause=2000)
+        .call("MPI_Waitall", "int count=2", "MPI_Request requests[2]=[4, 5]", pause=2000)
         .call("MPI_Barrier", comm)
         .call("MPI_Finalize")
     )
@@ -61,13 +61,18 @@ def exchange(other: int, request: int = 4) -> Calls:
 DUMPI = exchange(1).text
 
 
-def send_of(number: str = "2", after: str = "1", size: str = "4096") -> dict[str, Any]:
-    attributes = [{"name": "comm_dst", "int32Val": 1}, {"name": "comm_size", "int64Val": size}]
-    return {"id": number, "name": "s", "type": "COMM_SEND_NODE", "dataDeps": [after], "attr": attributes}
-
-
 COMP = {"id": "1", "name": "c", "type": "COMP_NODE", "durationMicros": "3", "attr": []}
-SENDER = [{"version": "0.0.4"}, COMP, send_of()]
+SENDER = [
+    {"version": "0.0.4"},
+    COMP,
+    {
+        "id": "2",
+        "name": "s",
+        "type": "COMM_SEND_NODE",
+        "dataDeps": ["1"],
+        "attr": [{"name": "comm_dst", "int32Val": 1}, {"name": "comm_size", "int64Val": "4096"}],
+    },
+]
 RECEIVER = [
     {"version": "0.0.4"},
     {

@@ -9,7 +9,7 @@ import os
 import re
 import signal
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import pytest
 from fabriloom.page import sessions
@@ -155,11 +155,10 @@ def session_of(tab: Tab) -> Session:
     return session
 
 
-def comes_true(what: str, condition: object, patience_s: float = PATIENCE_S) -> None:
-    assert callable(condition)
+def comes_true(what: str, condition: Callable[[], object]) -> None:
     began = time.monotonic()
     while not condition():
-        assert time.monotonic() - began < patience_s, what
+        assert time.monotonic() - began < PATIENCE_S, what
         time.sleep(0.05)
 
 

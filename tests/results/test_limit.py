@@ -186,17 +186,18 @@ FLOWS = [
 ]
 
 
-def of_pairs(pairs: list[tuple[int, int]], terminals: int, even: float = 0.0) -> Demand:
+def of_pairs(pairs: list[tuple[int, int]], even: float = 0.0) -> Demand:
+    """Between 40 terminals."""
     source, target = (np.array(ends) for ends in zip(*pairs, strict=True))
-    return Demand(source, target, np.ones(len(pairs)), np.full(terminals, even))
+    return Demand(source, target, np.ones(len(pairs)), np.full(40, even))
 
 
 def test_few_flows_are_flows_and_many_are_terminals_or_groups_of_them() -> None:
     names = [f"t{number}" for number in range(40)]
-    few = of_pairs([(3, 1), (0, 2)], 40)
+    few = of_pairs([(3, 1), (0, 2)])
     assert wanted(names, few) == ({"pairs": [(0, 2), (3, 1)]}, ["t0 to t2", "t3 to t1"])
-    many = of_pairs([(0, target) for target in range(1, 20)], 40)
-    for demand in (many, None, of_pairs([(0, 1)], 40, even=1.0)):
+    many = of_pairs([(0, target) for target in range(1, 20)])
+    for demand in (many, None, of_pairs([(0, 1)], even=1.0)):
         found, called = wanted(names, demand)
         assert found == {"sources": [number // 5 for number in range(40)]}
         assert (len(called), called[0], called[-1]) == (8, "t0 … t4", "t35 … t39")

@@ -269,10 +269,10 @@ def written(folder: Path, text: str) -> Path:
     return path
 
 
-def rings_passed(source: int, target: int, folder: Path, text: str = WAYS) -> list[str]:
+def rings_passed(source: int, target: int, folder: Path) -> list[str]:
     rings = GRAPH.rings
     assert rings is not None
-    passed = ring_segments(GRAPH, own_ports(GRAPH, written(folder, text)), source, target)
+    passed = ring_segments(GRAPH, own_ports(GRAPH, written(folder, WAYS)), source, target)
     return [rings.ring_names[rings.station_ring[station]] for station, _ in passed]
 
 

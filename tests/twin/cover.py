@@ -373,14 +373,14 @@ def one(seed: int) -> Table:
     return {**_written(FAMILIES[family], row), "seed": seed}
 
 
-def rows(settings: Settings, seed: int, tries: int = 8) -> Iterator[tuple[Table, set[tuple[Choice, Choice]]]]:
+def rows(settings: Settings, seed: int) -> Iterator[tuple[Table, set[tuple[Choice, Choice]]]]:
     """Scenarios until every pair is covered that can be, each with the pairs that it covers first."""
     dice = Random(f"cover {seed}")
     left = sorted(pairs(settings))
     legal, beside = _partners(left), _partners(left)
     while left:
         start = dice.choice(left)
-        found = [row for _ in range(tries) if (row := _complete(settings, legal, beside, start, dice))]
+        found = [row for _ in range(8) if (row := _complete(settings, legal, beside, start, dice))]
         if not found:
             left.remove(start)
             continue

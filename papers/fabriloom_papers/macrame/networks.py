@@ -75,10 +75,10 @@ def nodes(topology: dict[str, Any]) -> int:
     return topology["shape"][0] * topology["shape"][1] * topology["terminals_per_switch"]
 
 
-def load_of(topology: dict[str, Any], mbytes_per_s: float, length_bytes: int = LENGTH_BYTES) -> float:
-    """Return a throughput as the paper's load: a fraction of the nodes' links for these packets."""
+def load_of(topology: dict[str, Any], mbytes_per_s: float) -> float:
+    """Return a throughput as the paper's load: a fraction of the nodes' links for packets of 64 bytes."""
     count = nodes(topology)
-    return mbytes_per_s / (count * node_mbytes_per_s(count, length_bytes))
+    return mbytes_per_s / (count * node_mbytes_per_s(count))
 
 
 def _routing(topology: dict[str, Any], adaptive: bool) -> dict[str, Any]:

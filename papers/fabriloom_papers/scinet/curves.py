@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -68,40 +68,38 @@ class Sweep:
             "output": [one.accepted_mbytes_per_s for one in self.points],
             "losses": [one.lost_mbytes_per_s for one in self.points],
         }
-        return [
-            series(
-                figure,
-                title,
-                f"{label}, {what}",
-                x=self.inputs,
-                y=values,
-                x_quantity="gross input (MB/s)",
-                y_quantity="payload (MB/s)",
-                published=published.get(what, ()),
-            )
-            for what, values in rates.items()
-        ]
+        return self._drawn(figure, title, label, rates, "payload (MB/s)", published)
 
     def latency(
         self, figure: str, title: str, label: str, published: Sequence[Place]
     ) -> list[dict[str, Any]]:
         """Return the largest, mean and smallest latency against input."""
-        values = {
-            "greatest": [one.most_ns for one in self.points],
-            "mean": [one.made_ns for one in self.points],
-            "least": [one.least_ns for one in self.points],
+        latencies = {
+            "greatest": [one.most_ns / 1000 for one in self.points],
+            "mean": [one.made_ns / 1000 for one in self.points],
+            "least": [one.least_ns / 1000 for one in self.points],
+        }
+        quantity = "latency from making to storing (us)"
+        return self._drawn(figure, title, label, latencies, quantity, {"greatest": published}, log="y")
+
+    def _drawn(
+        self,
+        figure: str,
+        title: str,
+        label: str,
+        curves: Mapping[str, Sequence[float]],
+        quantity: str,
+        published: Mapping[str, Sequence[Place]],
+        **more: str,
+    ) -> list[dict[str, Any]]:
+        """Return some curves against input."""
+        shared: dict[str, Any] = {
+            "x": self.inputs,
+            "x_quantity": "gross input (MB/s)",
+            "y_quantity": quantity,
+            **more,
         }
         return [
-            series(
-                figure,
-                title,
-                f"{label}, {what}",
-                x=self.inputs,
-                y=[value / 1000 for value in latencies],
-                x_quantity="gross input (MB/s)",
-                y_quantity="latency from making to storing (us)",
-                published=published if what == "greatest" else (),
-                log="y",
-            )
-            for what, latencies in values.items()
+            series(figure, title, f"{label}, {what}", y=values, published=published.get(what, ()), **shared)
+            for what, values in curves.items()
         ]

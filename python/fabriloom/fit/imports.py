@@ -73,11 +73,11 @@ def _rows(path: Path, text: str, least: int, begin: int) -> Iterator[tuple[int, 
         yield number, [float(word) for word in words[:least]]
 
 
-def _size(path: Path, line: int, value: float, least: int = 1) -> int | None:
+def _size(path: Path, line: int, value: float) -> int | None:
     """Return a size; None for empty messages, which no program sends."""
     if value == 0:
         return None
-    if not least <= value < 2**31 or value != int(value):
+    if not 1 <= value < 2**31 or value != int(value):
         raise FitError(f"{path}:{line}: {value:g} is not a message size\n  = write whole bytes, below 2^31")
     return int(value)
 

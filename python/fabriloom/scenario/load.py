@@ -97,12 +97,9 @@ def load(path: FilePath | str, overrides: Iterable[str] = ()) -> Scenario:
     return build(data, source, file.parent)
 
 
-def from_dict(
-    data: Mapping[str, Any], base_dir: FilePath | str | None = None, overrides: Iterable[str] = ()
-) -> Scenario:
+def from_dict(data: Mapping[str, Any], base_dir: FilePath | str | None = None) -> Scenario:
     """Make a scenario from a dictionary of the same form as a file. Raises :class:`ScenarioError`."""
-    plain, source = overridden(_plain(data), SourceMap(), overrides)
-    return build(plain, source, FilePath(base_dir or "."))
+    return build(_plain(data), SourceMap(), FilePath(base_dir or "."))
 
 
 def with_settings(scenario: Scenario, settings: Mapping[str, Any]) -> Scenario:

@@ -463,15 +463,14 @@ class Technology:
         """Return the largest number of packets of this length per second on a link."""
         return float(_PS_PER_S / self.packet_ps(length_bytes, rate_bits_per_s))
 
-    def payload_bytes_per_s(self, length_bytes: int, rate_bits_per_s: Rate | None = None) -> float:
+    def payload_bytes_per_s(self, length_bytes: int) -> float:
         """Return the largest payload rate of a link with packets of this length, in bytes per second."""
-        return length_bytes * self.packets_per_s(length_bytes, rate_bits_per_s)
+        return length_bytes * self.packets_per_s(length_bytes)
 
-    def data_bytes_per_s(self, rate_bits_per_s: Rate | None = None) -> float:
+    def data_bytes_per_s(self) -> float:
         """Return the rate of an endless packet, in bytes per second: 9.524 MB/s for a DS-Link at 100 Mbit/s
         that is busy in both directions."""
-        framed_ps = self.character_ps(rate_bits_per_s) * self.lane_rules.framed
-        return float(self.character_bytes * _PS_PER_S / framed_ps)
+        return float(self.character_bytes * _PS_PER_S / (self.character_ps() * self.lane_rules.framed))
 
     @cached_property
     def _known_ps(self) -> dict[tuple[int, Rate | None], Ps]:

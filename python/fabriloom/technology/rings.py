@@ -386,9 +386,9 @@ class RingTechnology:
         """Return the requests of this payload per second on a link that carries nothing else."""
         return _PS_PER_S / self.mean_packet_ps(length_bytes, rate_bits_per_s)
 
-    def payload_bytes_per_s(self, length_bytes: int, rate_bits_per_s: Rate | None = None) -> float:
+    def payload_bytes_per_s(self, length_bytes: int) -> float:
         """Return the payload rate of such requests in bytes per second: a load of 1."""
-        return length_bytes * self.packets_per_s(length_bytes, rate_bits_per_s)
+        return length_bytes * self.packets_per_s(length_bytes)
 
 
 def _at_least(name: str, value: int, least: int) -> None:
