@@ -236,7 +236,7 @@ def test_packets_escape_over_what_is_left(seed: int) -> None:
     gone = dead_of(compiled.graph, ["s(0)>s(1)", "s(1)>s(0)"])
     assert not gone[after.group_links].any()
     routing.verify(compiled.graph, after)
-    found = compare(compiled, 40_000_000)
+    found = compare(compiled, 15_000_000)
     assert found.identical
     assert found.packets > 1000
 
@@ -282,7 +282,7 @@ def test_classes_have_their_lanes_on_new_tables() -> None:
     }
     compiled = compile(Scenario.from_dict(table))
     assert compiled.deadlock.tables == 2
-    found = compare(compiled, 40_000_000)
+    found = compare(compiled, 15_000_000)
     assert found.identical
     assert found.packets > 1000
 
