@@ -308,4 +308,24 @@ mod tests {
         assert_eq!(phase, 1);
         assert!(!found.is_empty());
     }
+    #[test]
+    fn packets_go_on_from_the_switch_that_they_have_drawn() {
+        let net = ring();
+        let (start, links): (Vec<u32>, Vec<u32>) = ((0..=16).collect(), (0..16).collect());
+        // All go round, class 4 to switch 2.
+        let way = |switch: u32, class: u32| match class {
+            4 if switch == 2 => NONE,
+            4 => 2 * switch + u32::from(switch == 1),
+            _ => 2 * if switch == class { 12 + switch } else { switch },
+        };
+        let route: Vec<u32> = (0..4).flat_map(|s| (0..5).map(move |class| way(s, class))).collect();
+        let straight = View { classes: 5, ..view(&route, &start, &links, &[0, 1, 2, 3]) };
+        let drawn = View { via_switch: &[2], via_class: &[4], ..straight };
+        let pairs: Option<Pairs<'_>> = Some((&[0], &[1]));
+        let cycle = |view| phases_cycle(&net, &[Phase { view, dead: &[], pairs }]).unwrap();
+        assert_eq!((cycle(straight), cycle(drawn)), (None, Some((0, vec![0, 1, 2, 3]))));
+        let taken = phases_taken(&net, &[Phase { view: drawn, dead: &[], pairs }]).unwrap();
+        let of_class = |class: usize| (0..4).map(|switch| taken[0][switch * 5 + class]).collect::<Vec<_>>();
+        assert_eq!((of_class(4), of_class(3)), (vec![true, true, true, false], vec![false; 4]));
+    }
 }

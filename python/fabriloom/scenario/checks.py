@@ -233,7 +233,7 @@ def _ugal(scenario: Scenario) -> None:
     """Refuse what holds characters without credit."""
     names = ("pause_above_flits", "drop_when_full")
     for name in (name for name in names if getattr(scenario.technology, name, None)):
-        message = "ugal counts queues by credit, of which there is none where senders are paused or packets drop"
+        message = "ugal counts queues by credit, and there is none where senders are paused or packets drop"
         hint = 'remove it, or write routing.kind = "valiant"'
         raise scenario.error(message, ("technology", name), hint, key=True)
 
