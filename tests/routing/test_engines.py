@@ -293,9 +293,8 @@ def test_the_best_share_of_both_ways_is_what_channels_allow() -> None:
 @pytest.mark.parametrize(
     ("settings", "place", "message"),
     [
-        ({"technology.watchdog_cycles": 500}, "technology.watchdog_cycles", "counts queues by credit"),
         ({"technology.pause_above_flits": 40}, "technology.pause_above_flits", "counts queues by credit"),
-        ({"fault": [{"link": "s(0,0)>s(0,1)", "at": "1 us"}]}, "fault", "counts queues by credit"),
+        ({"technology.drop_when_full": True}, "technology.drop_when_full", "counts queues by credit"),
         ({"topology": {"kind": "clos", "terminals": 16, "switch_ports": 8}}, "routing.kind", "all ways up"),
         ({"technology.lanes": 2}, "routing.kind", "takes 4 lanes"),
         ({"routing.threshold": -1}, "routing.threshold", "at least 0"),

@@ -362,7 +362,7 @@ def in_turn(seed: int) -> dict[str, Any]:
     topology, broken = {"kind": "inline", "content": json.dumps(content)}, ">".join(dice.choice(cables))
     if dice.random() < 0.3:
         topology, broken = {"kind": "torus", "shape": [dice.choice([5, 6, 7])]}, "s(0)>s(1)"
-    kind = dice.choice(["lash", "minimal-layers", "up*/down*"])
+    kind = dice.choice(["lash", "minimal-layers", "up*/down*", "valiant", "ugal"])
     new = ["auto", "up-star-down-star", "lash" if kind == "lash" else "minimal-layers"]
     after = {
         "kind": dice.choice(new),

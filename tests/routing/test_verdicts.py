@@ -18,6 +18,7 @@ from fabriloom import Scenario, ScenarioError, load, routing, run, topology
 from fabriloom.cli import check_certificate
 from fabriloom.compile import compile
 from fabriloom.programs.check import waits_for_ever
+from fabriloom.simulate import compare
 from fabriloom.studies import route_choices
 from fabriloom.studies.inspection import inspect
 from fabriloom.topology import Graph
@@ -111,6 +112,79 @@ def test_packets_under_way_by_two_tables_can_close_a_cycle() -> None:
     found = inspect(broken("up-star-down-star"))["deadlock"]
     assert not found["free"]
     assert "while packets are under way by the tables before it" in found["text"]
+
+
+@pytest.mark.parametrize("kind", ["valiant", "ugal"])
+def test_a_dragonfly_with_new_tables_needs_lanes_of_their_own(kind: str) -> None:
+    """Both tables have lanes for each part of a path, but go round a broken cable on others."""
+    table = {
+        "topology": {"kind": "dragonfly", "switches_per_group": 4, "global_links": 2},
+        "technology": {"preset": "generic", "lanes": 8},
+        "routing": {"kind": kind, "after_fault": {"delay": "1 us"}},
+        "traffic": {"length": "64 B", "load": 0.1},
+        "fault": [{"cable": "s(0,0)>s(0,1)", "at": "1 us"}],
+        "run": {"duration": "5 us", "warmup": "0 us", "precision": 0},
+    }
+    mixed = Scenario.from_dict(table)
+    assert "the tables before it have none, nor have the new ones alone" in compile(mixed).deadlock.text()
+    own = compile(mixed.with_settings({"routing.after_fault.own_lanes": True}))
+    assert own.deadlock.free
+    (part,) = [one for one in route_choices.proofs_in_turn(own) or [] if one["before"]][:1]
+    assert check_certificate.fault(part) is None
+    assert check_certificate.fault({**part, "order": part["order"][::-1]})
+    assert compare(own, 5_000_000).identical
+
+
+DEAD, BROKEN = {"switch": "s(2)"}, {"cable": "s(0)>s(1)"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "fault", "before", "until", "after"),
+    [
+        ("valiant", DEAD, {5: 16, 6: 20, 8: 14}, {5: 20, 6: 18}, {5: 62, 6: 38}),
+        ("valiant", BROKEN, {5: 16, 6: 20, 8: 14}, {8: 12}, {7: 36, 8: 64}),
+        ("ugal", DEAD, {5: 50}, {5: 50}, {5: 100}),
+        ("ugal", BROKEN, {5: 50}, {8: 12}, {7: 100}),
+    ],
+)
+def test_new_tables_lead_over_other_switches(
+    kind: str, fault: Any, before: Any, until: Any, after: Any
+) -> None:
+    """Three switches in a ring: straight a packet takes 5 ns; one more link takes 2 more, a header 1 more.
+
+    Packets that drew the dead switch are lost, and by the new tables go straight. The queue of a broken cable
+    is full: packets that drew the third switch go round it, and others are lost.
+    """
+    flow = {"source": 0, "target": 1, "rate": "80 MB/s"}
+    one = Scenario.from_dict(
+        {
+            "seed": 1,
+            "topology": {"kind": "torus", "shape": [3]},
+            "technology": {
+                "preset": "generic",
+                "lanes": 2,
+                "switching": "virtual-cut-through",
+                "input_buffer_flits": 16,
+            },
+            "routing": {"kind": kind, "after_fault": {"delay": "5 us"}},
+            "traffic": {
+                "pattern": {"kind": "flows", "flows": [flow]},
+                "length": "8 B",
+                "arrivals": "constant",
+            },
+            "fault": [{**fault, "at": "5.05 us"}],
+            "output": {"trace": True},
+            "run": {"duration": "20 us", "warmup": "0 us", "precision": 0},
+        }
+    )
+    compiled, found = compile(one), run(one).native
+    assert (compiled.deadlock.free, compiled.deadlock.tables) == (True, 2)
+    begun, ended = (np.asarray(found[f"trace_{name}_ticks"]) for name in ("started", "delivered"))
+    for first, last, latencies in ((0, 5050, before), (5050, 10050, until), (10050, 20000, after)):
+        some = (begun >= first) & (begun < last)
+        latency, count = np.unique((ended - begun)[some], return_counts=True)
+        assert dict(zip(latency.tolist(), count.tolist(), strict=True)) == latencies
+    assert compare(compiled, 20_000_000).identical
 
 
 def test_a_repair_is_named_too() -> None:

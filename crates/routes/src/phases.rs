@@ -22,8 +22,8 @@ pub struct Phase<'a> {
     pub pairs: Option<Pairs<'a>>,
 }
 
-/// Returns the first phase in which packets may wait for each other, and the cycle of links. Random intermediate switches
-/// are not looked at.
+/// Returns the first phase in which packets may wait for each other, and the cycle of links. At a random intermediate switch
+/// a packet goes on to any of the terminals that are sent to.
 pub fn phases_cycle(net: &Network, phases: &[Phase<'_>]) -> Result<Option<(usize, Vec<u32>)>, RouteError> {
     let waits = waits(net, phases)?;
     let links = net.links();
@@ -51,21 +51,15 @@ pub fn phases_taken(net: &Network, phases: &[Phase<'_>]) -> Result<Vec<Vec<bool>
     let homes = checked(net, phases)?;
     let classes = phases.first().map_or(0, |phase| phase.view.classes);
     let mut found = vec![vec![false; net.switches * classes]; phases.len()];
-    let mut waits = Waits::new(net, phases);
-    for class in 0..classes {
-        let mut state = Reached::new(net);
-        for (phase, taken) in found.iter_mut().enumerate() {
-            homes[phase][class].iter().for_each(|&switch| state.reach(switch));
-            waits.follow(&mut state, class as u32, phase);
-            state.order.iter().for_each(|&switch| taken[switch as usize * classes + class] = true);
-        }
-    }
+    Waits::new(net, phases).all(&homes, |phase, class, state| {
+        state.order.iter().for_each(|&switch| found[phase][switch as usize * classes + class] = true);
+    });
     Ok(found)
 }
 
 fn waits<'a>(net: &'a Network, phases: &'a [Phase<'a>]) -> Result<Waits<'a>, RouteError> {
     let homes = checked(net, phases)?;
-    Ok(Waits::new(net, phases).all(&homes))
+    Ok(Waits::new(net, phases).all(&homes, |_, _, _| ()))
 }
 
 /// Checks phases and returns, per phase and class, the switches at which packets enter the network, ascending.
@@ -97,10 +91,12 @@ fn homes(net: &Network, view: View<'_>, pairs: Option<Pairs<'_>>) -> Result<Vec<
             for (&source, &target) in source.iter().zip(target) {
                 found[view.terminal_class[target as usize] as usize].push(home(source));
             }
+            let all: Vec<u32> = source.iter().map(|&source| home(source)).collect();
+            view.via_class.iter().for_each(|&class| found[class as usize].clone_from(&all));
         }
         None => {
             let all: Vec<u32> = (0..net.terminals as u32).map(home).collect();
-            for &class in view.terminal_class {
+            for &class in view.terminal_class.iter().chain(view.via_class) {
                 found[class as usize].clone_from(&all);
             }
         }
@@ -138,14 +134,32 @@ impl<'a> Waits<'a> {
         Self { net, phases, first_group, dead, begins: HashMap::new() }
     }
 
-    /// Follows the packets of every class through all phases.
-    fn all(mut self, homes: &[Vec<Vec<u32>>]) -> Self {
+    /// Follows the packets of every class through all phases, those to intermediate switches first; calls what looks at
+    /// each phase and class.
+    fn all(mut self, homes: &[Vec<Vec<u32>>], mut look: impl FnMut(usize, usize, &Reached)) -> Self {
         let classes = homes.first().map_or(0, Vec::len);
-        for class in (0..classes).filter(|&class| homes.iter().any(|own| !own[class].is_empty())) {
+        let view = self.phases.first().map(|phase| phase.view);
+        let mut middle = vec![NONE; classes];
+        for (&class, &switch) in view.iter().flat_map(|view| view.via_class.iter().zip(view.via_switch)) {
+            middle[class as usize] = switch;
+        }
+        let mut order: Vec<usize> = (0..classes).collect();
+        order.sort_by_key(|&class| middle[class] == NONE);
+        // Per phase: links on which packets come to the switches that they have drawn.
+        let mut turning = vec![vec![]; homes.len()];
+        for class in order.into_iter().filter(|&class| homes.iter().any(|own| !own[class].is_empty())) {
             let mut state = Reached::new(self.net);
             for (phase, own) in homes.iter().enumerate() {
                 own[class].iter().for_each(|&switch| state.reach(switch));
+                if middle[class] == NONE {
+                    turning[phase].iter().for_each(|&link| state.enter(self.net, link));
+                }
                 self.follow(&mut state, class as u32, phase);
+                if middle[class] != NONE {
+                    let last = |link: &&u32| self.net.link_target[**link as usize] == middle[class];
+                    turning[phase].extend(state.held.iter().filter(last));
+                }
+                look(phase, class, &state);
             }
         }
         self
@@ -163,10 +177,8 @@ impl<'a> Waits<'a> {
             place += 1;
             let Some(group) = group(switch) else { continue };
             for &link in view.group(group).iter().filter(|&&link| !dead[link as usize]) {
-                let target = self.net.link_target[link as usize];
-                if (target as usize) < self.net.switches {
-                    state.hold(link);
-                    state.reach(target);
+                if (self.net.link_target[link as usize] as usize) < self.net.switches {
+                    state.enter(self.net, link);
                 }
             }
         }
@@ -219,10 +231,12 @@ impl Reached {
         }
     }
 
-    fn hold(&mut self, link: u32) {
+    /// Holds a link and reaches its end.
+    fn enter(&mut self, net: &Network, link: u32) {
         if !std::mem::replace(&mut self.holds[link as usize], true) {
             self.held.push(link);
         }
+        self.reach(net.link_target[link as usize]);
     }
 }
 
@@ -293,5 +307,25 @@ mod tests {
         let (phase, found) = cycle(&tables, Some((&[0, 2], &[2, 0]))).unwrap();
         assert_eq!(phase, 1);
         assert!(!found.is_empty());
+    }
+    #[test]
+    fn packets_go_on_from_the_switch_that_they_have_drawn() {
+        let net = ring();
+        let (start, links): (Vec<u32>, Vec<u32>) = ((0..=16).collect(), (0..16).collect());
+        // All go round, class 4 to switch 2.
+        let way = |switch: u32, class: u32| match class {
+            4 if switch == 2 => NONE,
+            4 => 2 * switch + u32::from(switch == 1),
+            _ => 2 * if switch == class { 12 + switch } else { switch },
+        };
+        let route: Vec<u32> = (0..4).flat_map(|s| (0..5).map(move |class| way(s, class))).collect();
+        let straight = View { classes: 5, ..view(&route, &start, &links, &[0, 1, 2, 3]) };
+        let drawn = View { via_switch: &[2], via_class: &[4], ..straight };
+        let pairs: Option<Pairs<'_>> = Some((&[0], &[1]));
+        let cycle = |view| phases_cycle(&net, &[Phase { view, dead: &[], pairs }]).unwrap();
+        assert_eq!((cycle(straight), cycle(drawn)), (None, Some((0, vec![0, 1, 2, 3]))));
+        let taken = phases_taken(&net, &[Phase { view: drawn, dead: &[], pairs }]).unwrap();
+        let of_class = |class: usize| (0..4).map(|switch| taken[0][switch * 5 + class]).collect::<Vec<_>>();
+        assert_eq!((of_class(4), of_class(3)), (vec![true, true, true, false], vec![false; 4]));
     }
 }

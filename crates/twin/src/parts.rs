@@ -98,8 +98,6 @@ pub struct Queue {
     pub sizes: VecDeque<i64>,
     /// Number of its characters that have crossed, without deleted ones.
     pub entered: u32,
-    /// Number of its characters that were to cross when it was granted its lane, without deleted ones.
-    pub granted: u64,
     /// Further lanes to which the first one crosses, and its copies there.
     pub copies: Vec<(u32, usize)>,
 }

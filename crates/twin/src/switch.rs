@@ -205,9 +205,6 @@ impl Twin<'_> {
         let Front::Waiting { strip } = self.front(head.place) else { panic!("only heads are granted") };
         let delete = self.delete_header(self.first(head.place), output, strip);
         self.set_front(head.place, Front::Crossing { output, delete });
-        let granted = self.characters(self.first(head.place));
-        self.lanes[head.place.lane as usize].queues.get_mut(&head.place.queue).expect("a queue").granted =
-            granted;
         self.moves(head.place, false);
         self.hold(output, head, delete);
     }

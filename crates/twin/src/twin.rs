@@ -198,7 +198,7 @@ impl<'a> Twin<'a> {
     }
 
     /// Returns the traffic class of a packet that starts now, which the present routing table may have of its own.
-    fn class_of_new(&self, from: u32, to: u32) -> usize {
+    pub(crate) fn class_of_new(&self, from: u32, to: u32) -> usize {
         let (pairs, tables) = (self.fabric.class_between.len(), &self.fabric.table_between);
         match self.table {
             table if table > 0 && !tables.is_empty() => {

@@ -9,7 +9,8 @@ Of ``rings``, if there are any, each has the channels of its hops in turn. They 
 ring is free, and a packet behind it can take it on any channel of the next hop. The switches have to see to
 that: what comes into a ring leaves it a place.
 Where tables have replaced others, ``before`` has the routes of these, first to last: packets may still hold
-channels by them, but none of links that are ``dead``, while they wait for those of later ones.
+channels by them, but none of links that are ``dead``, while they wait for those of later ones; ``down`` has
+the links that were dead while each of these was in use.
 """
 
 import json
@@ -33,21 +34,24 @@ def fault(part):
         if len(channels & place.keys()) != 1 or len(goes_on) != total:
             return f"ring {number} is not in the order once, or has channels of another"
         place |= dict.fromkeys(channels, place[(channels & place.keys()).pop()])
-    for routes in [*part.get("before", []), part["routes"]]:
-        ways, onward = {}, {}
+    down = dict(enumerate(part.get("down", ())))
+    for number, routes in enumerate([*part.get("before", []), part["routes"]]):
+        ways, onward, gone = {}, {}, {*dead, *down.get(number, ())}
         for vertex, destination, channels in routes:
             if (vertex, destination) in ways:
                 return f"two routes from {vertex} to {destination}"
             for link, _ in channels:
                 if links[link][0] != vertex:
                     return f"link {link} does not leave {vertex}"
-            ways[vertex, destination] = {(link, lane) for link, lane in channels if link not in dead}
+            ways[vertex, destination] = {(link, lane) for link, lane in channels if link not in gone}
         middle = {vertex for vertex, _ in ways}
         for (vertex, destination), channels in ways.items():
             held.setdefault(destination, set()).update(channels)
             if destination not in middle:
                 onward.setdefault(vertex, set()).update(channels)
-        for destination, channel in ((to, channel) for to, channels in held.items() for channel in channels):
+        for destination, channel in ((to, one) for to, all_held in held.items() for one in all_held):
+            if channel[0] in gone:
+                continue
             vertex, after = links[channel[0]]
             wanted = onward.get(after, ()) if after == destination else ways.get((after, destination), ())
             ahead = goes_on.get(channel, set())

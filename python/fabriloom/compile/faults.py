@@ -387,7 +387,8 @@ def around(
                 raise
     judged = kind == "auto" and usual.levels is not None
     rule = "shortest-path" if judged else kind
-    found = routing.around(graph, gone, rule, lanes=routes.layers, **parameters)
+    lanes = 1 if routes.lane_choice == "destination" else routes.layers
+    found = routing.around(graph, gone, rule, usual.via_switch.tolist(), lanes=lanes, **parameters)
     found = replace(found, levels=usual.levels)
     if judged and not routes.is_free(graph, found):
         return around(scenario, routes, graph, gone, "up-star-down-star", usual)

@@ -168,7 +168,7 @@ class LinkRoutes:
         ``pairs``: terminals between which packets are sent; None: between any. ``alone``: whether the first
         table is left out.
         """
-        if (pairs is None and not turns) or self.distributions or self.via or self.with_room:
+        if (not turns and (pairs is None or self.via)) or self.distributions or self.with_room:
             found = [("", self.lane_cycle or [])] if self.distributions else self.lane_cycles()
             yield from ((0, self._named(cycle), name) for name, cycle in found if cycle)
             return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,17 @@ AROUND = ("auto", "shortest-path", "up-star-down-star", "minimal-layers")
 Ints = NDArray[np.int64]
 
 
-def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **parameters: Any) -> RouteTable:
+def around(
+    graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", via: Sequence[int] = (), **parameters: Any
+) -> RouteTable:
     """Return a table without the dead links between switches; ``dead``: shape (links,), bool.
 
     A cable with one dead direction is not used at all. Links of terminals stay, because nothing leads around
     them. An entry without a remaining path is ``NONE``. ``kind``: one of ``AROUND``; "auto" is the shortest
-    path, or up*/down* if that could deadlock. With one link per destination, these are spread over all
-    shortest paths where they may be. The other parameters are those of ``build``. Raises
-    ``RoutingError`` for networks with one-way links between switches.
+    path, or up*/down* if that could deadlock; over intermediate switches (``via``) "minimal-layers" if there
+    are two lanes. With one link per destination, these are spread over all shortest paths where they may be.
+    The other parameters are those of ``build``. Raises ``RoutingError`` for networks with one-way links
+    between switches.
     """
     if one_way(graph):
         raise RoutingError(
@@ -35,8 +39,9 @@ def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **paramete
     between = np.isin(np.arange(graph.links), graph.switch_links)
     lost = between & (dead | dead[graph.link_reverse])
     part = _parts(graph, np.flatnonzero(between & ~lost))
-    route = np.full((graph.switches, graph.terminals), NONE, np.uint32)
-    layer = np.zeros((graph.switches, graph.terminals), np.uint8)
+    middle, classes = np.asarray(via, np.int64), graph.terminals + len(via)
+    route = np.full((graph.switches, classes), NONE, np.uint32)
+    layer = np.zeros((graph.switches, classes), np.uint8)
     switch: list[Ints] = []
     size: list[Ints] = []
     links: list[Ints] = []
@@ -44,11 +49,12 @@ def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **paramete
     for number in np.unique(part[graph.terminal_exit_switches]).tolist():
         inside = np.flatnonzero(part == number)
         own, kept, terminals = _left(graph, inside, ~lost)
-        table = _table(own, kind, parameters).full()
-        entry = table.route.astype(np.int64)
-        route[np.ix_(inside, terminals)] = np.where(entry == NONE, NONE, entry + 2 * groups)
+        drawn = np.flatnonzero(np.isin(middle, inside))
+        table = _table(own, kind, np.searchsorted(inside, middle[drawn]).tolist(), parameters).full()
+        entry, here = table.route.astype(np.int64), np.ix_(inside, [*terminals, *graph.terminals + drawn])
+        route[here] = np.where(entry == NONE, NONE, entry + 2 * groups)
         if table.layer is not None:
-            layer[np.ix_(inside, terminals)] = table.layer
+            layer[here] = table.layer
         switch.append(inside[table.group_switch])
         size.append(np.diff(table.group_start.astype(np.int64)))
         links.append(kept[table.group_links])
@@ -59,20 +65,26 @@ def around(graph: Graph, dead: NDArray[np.bool_], kind: str = "auto", **paramete
         group_links=np.concatenate(links).astype(np.uint32),
         rows=route,
         terminal_class=np.arange(graph.terminals, dtype=np.uint32),
+        via_switch=middle.astype(np.uint32),
+        via_class=np.arange(graph.terminals, classes, dtype=np.uint32),
         layer=layer if layer.any() else None,
         kind=kind,
     )
 
 
-def _table(graph: Graph, kind: str, parameters: dict[str, Any]) -> RouteTable:
+def _table(graph: Graph, kind: str, via: list[int], parameters: dict[str, Any]) -> RouteTable:
     """Return the table of what is left, with destinations spread over all shortest paths where they may be.
 
     What is left of a tree has stages no more, and the first neighbour of each switch would carry everything.
     """
-    if kind in ("auto", "shortest-path") and not parameters.get("adaptive", True):
+    if via:
+        parameters = {**parameters, "via": via}
+    if kind in ("auto", "shortest-path") and (via or not parameters.get("adaptive", True)):
         found = build(graph, "shortest-path", **{"next_hops": "all", **parameters})
         if kind == "shortest-path" or dependency_cycle(graph, found) is None:
             return found
+    if via and kind == "auto":
+        kind = "minimal-layers" if parameters.get("lanes", 1) > 1 else "up-star-down-star"
     return build(graph, kind, **parameters)
 
 

@@ -104,6 +104,7 @@ def build(
     service_levels: Mapping[str, Any] | None = None,
     by_source: bool = False,
     elsewhere: Collection[str] = (),
+    via: Sequence[int] | None = None,
     **parameters: Any,
 ) -> RouteTable:
     """Build the routing table of a graph.
@@ -122,6 +123,7 @@ def build(
     * ``service_levels``: ``{"path": FILE}``, the lanes of packets by source and target, see ``read_levels``.
     * ``by_source``: senders know the paths of their packets ("paths").
     * ``elsewhere``: names of switches and terminals in other planes, whose rows a file may have besides.
+    * ``via``: the switches that packets draw from, instead of ``intermediates``.
     * ``parameters``: ``order`` and ``variant`` (dimension-order), ``root`` (up*/down*, minimal-layers,
       valiant, ugal), ``threshold`` (ugal), ``count`` (hops), ``next_hops`` (shortest-path), ``path`` (table,
       paths), ``of`` (interval). None means not given.
@@ -153,12 +155,13 @@ def build(
     else:
         if kind in DRAWN and graph.switches < 2:
             raise RoutingError(f"{kind} goes by way of another switch, and there is only one", "kind")
-        via = intermediates(graph) if universal or kind in DRAWN else []
+        if via is None:
+            via = intermediates(graph) if universal or kind in DRAWN else []
         whole = "adaptive" if how == "random" else how
         table = (
-            _automatic(graph, whole, via, given, lanes)
+            _automatic(graph, whole, [*via], given, lanes)
             if kind == "auto"
-            else _rule(kind, graph, whole, via, given, lanes)
+            else _rule(kind, graph, whole, [*via], given, lanes)
         )
     if how == "random":
         table = drawn(graph, table, spread_seed or 0)

@@ -305,7 +305,8 @@ def certificate_in_turn(graph: Graph, phases: Sequence[Phase], lanes: int = 1) -
     """Return the same for the last of tables that replace each other.
 
     ``before`` has the routes of the earlier tables, of which packets may be under way, and ``dead`` the links
-    that hold none. Routes are those that packets of the earlier tables come to, too.
+    that hold none, ``down`` those that held none then. Routes are those that packets of the earlier tables
+    come to, too.
     """
     found = Core(graph).phases_order([_given(one, lanes) for one in phases], lanes)
     if found is None:
@@ -317,6 +318,7 @@ def certificate_in_turn(graph: Graph, phases: Sequence[Phase], lanes: int = 1) -
     return {
         **_ends(graph),
         "before": before,
+        "down": [one.dead.tolist() for one in phases[:-1]],
         "dead": phases[-1].dead.tolist(),
         "routes": routes,
         "order": np.stack(np.divmod(np.array(order, np.int64), lanes), axis=1).tolist(),

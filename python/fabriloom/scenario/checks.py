@@ -230,20 +230,12 @@ def _routing(scenario: Scenario) -> None:
 
 
 def _ugal(scenario: Scenario) -> None:
-    """Refuse what takes characters from queues, or holds them, without credit."""
-    technology = scenario.technology
-    places: dict[str, Path] = {
-        "fault": ("fault",),
-        "watchdog_ps": ("technology", "watchdog"),
-        "watchdog_cycles": ("technology", "watchdog_cycles"),
-        "pause_above_flits": ("technology", "pause_above_flits"),
-        "drop_when_full": ("technology", "drop_when_full"),
-    }
-    given = {"fault": bool(scenario.fault)}
-    given |= {name: bool(getattr(technology, name, None)) for name in places if name != "fault"}
-    for name in (name for name, is_set in given.items() if is_set):
-        message = "ugal counts queues by credit, which is not modelled where packets are lost or paused"
-        raise scenario.error(message, places[name], 'remove it, or write routing.kind = "valiant"', key=True)
+    """Refuse what holds characters without credit."""
+    names = ("pause_above_flits", "drop_when_full")
+    for name in (name for name in names if getattr(scenario.technology, name, None)):
+        message = "ugal counts queues by credit, and there is none where senders are paused or packets drop"
+        hint = 'remove it, or write routing.kind = "valiant"'
+        raise scenario.error(message, ("technology", name), hint, key=True)
 
 
 def _traffic_class(scenario: Scenario, path: Path, one: TrafficClass) -> None:
@@ -257,7 +249,6 @@ def _traffic_class(scenario: Scenario, path: Path, one: TrafficClass) -> None:
 
 
 _NOT_REPLACED = {
-    "universal": ("universal routing", 'write kind = "minimal-layers", or keep the tables'),
     "interval_labelling": ("interval labels", "switches with tables have none: remove the labels"),
     "distribution": ("packet distribution", "remove one of them"),
     "bubble": ('lane_choice = "bubble"', 'write lane_choice = "dateline"'),
@@ -272,13 +263,15 @@ def _after_fault(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> 
     if (after.kind == "table") != (after.path is not None):
         message = 'a table after a fault has kind = "table" and the path of its file'
         raise scenario.error(message, path, 'write both, or a kind such as "shortest-path" alone')
+    if after.path is not None and (routing.universal or isinstance(routing, Valiant | Ugal)):
+        message = "a table of your own leads packets to no random switch"
+        raise scenario.error(message, (*path, "kind"), 'write kind = "auto"')
     escapes = routing.lane_choice == "escape"
     if escapes and after.kind not in ("auto", "up-star-down-star"):
         message = f'after a fault packets escape by up*/down*, not by "{after.kind}"'
         raise scenario.error(message, (*path, "kind"), 'write kind = "auto"')
     _new_levels(scenario, routing, after)
     in_the_way = {
-        "universal": routing.universal or isinstance(routing, Valiant | Ugal),
         "interval_labelling": routing.interval_labelling or isinstance(routing, Interval),
         "distribution": bool(routing.distribution),
         "lane_choice": routing.lane_choice in _NOT_REPLACED,

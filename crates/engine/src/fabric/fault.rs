@@ -1,6 +1,7 @@
 //! Failures, and switches with time-outs.
 
 use super::{Fabric, NONE, OWN, acknowledge, fault_kind};
+use crate::kernel::Time;
 
 /// The repair time of a link that is never repaired.
 pub const NEVER: u64 = 1 << 62;
@@ -27,6 +28,12 @@ impl Fabric {
     /// Whether routing tables are replaced.
     pub fn has_tables(&self) -> bool {
         !self.table_ticks.is_empty()
+    }
+
+    /// Returns the number of the table that is in use in a tick.
+    pub fn table_at(&self, tick: Time) -> u32 {
+        let replaced = self.table_ticks.partition_point(|&ticks| ticks as Time <= tick);
+        replaced.checked_sub(1).map_or(0, |row| self.table_number[row])
     }
 
     /// Returns the entry of a class at a switch in a table: 0 is `route`, the others replace it.

@@ -78,7 +78,9 @@ impl Fabric {
     /// Whether each packet can be computed as one, because nothing delays a character but the first: the conditions are
     /// given and explained in [`crate::cut_through`].
     pub fn is_by_packet(&self) -> bool {
-        let ends = self.has_timeouts() || self.has_tables();
+        // Links that fail lose credit, by which packets choose.
+        let counts = self.via_by_queue > 0 && self.has_faults();
+        let ends = self.has_timeouts() || self.has_tables() || counts;
         let others = self.has_codes() || self.has_distributions() || !self.link_deletes_address.is_empty();
         self.sends_without_gaps() && !ends && !others && self.keeps_pace()
     }

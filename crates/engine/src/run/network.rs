@@ -75,10 +75,11 @@ pub(super) trait Network {
     /// Takes a packet from its source; returns whether another one can follow immediately.
     fn dispatch(&mut self, terminal: u32, packet: &Packet) -> bool;
 
-    /// The same for a packet that chooses now whether it goes to its random switch.
+    /// The same for a packet that chooses now whether it goes to its random switch, which new tables may not lead to.
     #[inline(always)]
     fn send(&mut self, terminal: u32, packet: &Packet) -> bool {
-        if self.fabric().via_by_queue == 0 || packet.via == NONE {
+        let fabric = self.fabric();
+        if packet.via == NONE || fabric.via_by_queue == 0 && !fabric.has_tables() {
             return self.dispatch(terminal, packet);
         }
         let packet = Packet { via: by_queue::via(self, terminal, packet), ..*packet };

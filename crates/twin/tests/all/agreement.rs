@@ -3,9 +3,10 @@
 
 use crate::scenarios::agree::{self, Agreed, Seen, links, same_deliveries, simulate, store};
 use crate::scenarios::build::{C104, Cable, DS_LINK, Switch, grid, line, send_uniform};
-use crate::scenarios::faults::{with_faults, with_ring_faults};
+use crate::scenarios::faults::{with_faults, with_ring_faults, with_tables, with_timeouts};
 use crate::scenarios::lanes::{
     by_queue, with_arbiters, with_classes, with_congestion, with_lanes, with_whole_packets,
+    with_whole_packets_and_faults,
 };
 use crate::scenarios::long::{with_long_packets, with_paces};
 use crate::scenarios::networks::random_network;
@@ -273,7 +274,7 @@ fn programs_over_lanes_agree() {
 #[test]
 fn packets_that_choose_by_queues_agree() {
     let (mut agreed, mut straight) = (Agreed::default(), 0);
-    for seed in seeds("choices by queues", 0..160) {
+    for seed in seeds("choices by queues", 0..240) {
         let (drawn, until) =
             if seed % 4 == 0 { random_network(seed) } else { (random_fabric(seed), Time::MAX) };
         let until = until.min(time_for(&drawn, 15));
@@ -282,6 +283,12 @@ fn packets_that_choose_by_queues_agree() {
         if let Some(classes) = with_classes(&fabric, seed).filter(|_| seed % 5 == 0) {
             fabric = classes;
         }
+        fabric = match seed % 6 {
+            2 => with_whole_packets_and_faults(&drawn, seed, until),
+            3 => with_tables(&with_faults(&fabric, seed, until), seed, until),
+            5 => with_tables(&with_timeouts(&fabric, seed, until), seed, until),
+            _ => fabric,
+        };
         let always = fabric.clone();
         if by_queue(&mut fabric, seed) {
             agreed.compare(seed, &fabric, until);

@@ -36,10 +36,9 @@ class LinkWays:
 
     def __init__(self, compiled: Compiled, routes: LinkRoutes) -> None:
         if routes.via:
-            message = "failures are not looked at with universal routing"
-            raise compiled.scenario.error(
-                message, ("routing", "universal"), "leave out --fault, or universal"
-            )
+            message = "what failures leave of packets that go over random switches is not followed"
+            hint = "leave out --fault, and run with [[fault]]"
+            raise compiled.scenario.error(message, ("routing",), hint, key=True)
         graph = compiled.graph
         if (graph.link_target[graph.terminal_out_links] >= graph.switches).any():
             message = "failures are followed from switch to switch, and a cable joins two terminals"

@@ -5,35 +5,41 @@ use super::Network;
 use crate::fabric::{Fabric, NONE};
 use crate::terminal::Packet;
 
-/// Returns the random switch of a packet that is dispatched now, or [`NONE`] if its way is to go straight.
+/// Returns the random switch of a packet that is dispatched now, or [`NONE`] if its way is to go straight: always where
+/// the present table has no route to that switch.
 #[inline(never)]
 pub(super) fn via(network: &(impl Network + ?Sized), port: u32, packet: &Packet) -> u32 {
     let fabric = network.fabric();
-    let own = fabric.own_classes(port, packet.target);
+    let own = fabric.own_classes_since(port, packet.target, packet.dispatch);
+    let table = fabric.table_at(packet.dispatch);
     let last = fabric.terminal_class[packet.target as usize] + own;
     let first = fabric.via_class[packet.via as usize] + own;
     let (home, middle) = (
         fabric.link_target[fabric.terminal_out_link[port as usize] as usize],
         fabric.via_switch[packet.via as usize],
     );
-    let straight = [home, middle].map(|switch| hops(fabric, switch, last));
-    let around = hops(fabric, home, first) + straight[1];
-    let groups = [last, first].map(|class| fabric.entry(0, home, class));
-    if groups.contains(&NONE) {
+    let entries = [last, first].map(|class| fabric.entry(table, home, class));
+    if entries[1] == NONE {
+        return NONE;
+    }
+    if entries[0] == NONE || fabric.via_by_queue == 0 {
         return packet.via;
     }
-    let [one, other] = groups.map(|entry| entry >> 1);
+    let hops = |from: u32, class: u32| hops(fabric, table, from, class);
+    let straight = [home, middle].map(|switch| hops(switch, last));
+    let around = hops(home, first) + straight[1];
+    let [one, other] = entries.map(|entry| entry >> 1);
     let short = queue(network, one, other) * straight[0];
     let long = queue(network, other, one) * around;
     if short < long + u64::from(fabric.via_by_queue) { NONE } else { packet.via }
 }
 
-/// Returns the links between switches on the way of a class from a switch, by the first lane of every group: to a
-/// terminal, or to the switch at which its header is deleted.
-fn hops(fabric: &Fabric, from: u32, class: u32) -> u64 {
+/// Returns the links between switches on the way of a class from a switch by a table and the first lane of every group: to
+/// a terminal, or to the switch at which its header is deleted.
+fn hops(fabric: &Fabric, table: u32, from: u32, class: u32) -> u64 {
     let (mut switch, mut count) = (from, 0);
     while count < u64::from(fabric.switches) {
-        let entry = fabric.entry(0, switch, class);
+        let entry = fabric.entry(table, switch, class);
         if entry == NONE {
             break;
         }

@@ -156,8 +156,8 @@ pub fn with_whole_packets_and_faults(fabric: &Fabric, seed: u64, until: Time) ->
 /// Lets packets that draw a switch go there only if the queues to their destinations are longer, where they may.
 pub fn by_queue(f: &mut Fabric, seed: u64) -> bool {
     let draw = &mut draw_for(seed ^ 0x0a_41ca);
-    let plain = !f.has_pause() && !f.has_distributions() && !f.has_faults() && !f.has_timeouts();
-    if f.via_switch.is_empty() || !plain || f.has_tables() || !f.link_deletes_address.is_empty() {
+    let plain = !f.has_pause() && !f.has_distributions() && f.link_deletes_address.is_empty();
+    if f.via_switch.is_empty() || !plain {
         return false;
     }
     f.via_by_queue = draw.pick(&[1, 1, 2, 31]);
