@@ -105,8 +105,7 @@ impl Fabric {
         if self.table_between.is_empty() {
             return self.own_classes(from, to);
         }
-        let replaced = self.table_ticks.partition_point(|&ticks| ticks as Time <= dispatch);
-        let table = replaced.checked_sub(1).map_or(0, |row| self.table_number[row] as usize);
+        let table = self.table_at(dispatch) as usize;
         let place = (self.port_class_from[from as usize] + self.port_class_to[to as usize]) as usize;
         let rows = self.class_between.len();
         let class = if table == 0 {

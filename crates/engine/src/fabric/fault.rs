@@ -1,6 +1,7 @@
 //! Failures, and switches with time-outs.
 
 use super::{Fabric, NONE, OWN, acknowledge, fault_kind};
+use crate::kernel::Time;
 
 /// The repair time of a link that is never repaired.
 pub const NEVER: u64 = 1 << 62;
@@ -11,11 +12,12 @@ impl Fabric {
         !self.fault_link.is_empty()
     }
 
-    /// Whether links fail in another way than that they stop for a time, between packets since senders are paused.
+    /// Whether links fail in another way than that they stop for a time, between packets since senders are paused; or
+    /// routing tables are replaced.
     pub fn may_cut(&self) -> bool {
         let stops = |(&kind, &up): (&u8, &u64)| kind == fault_kind::STUCK && up < NEVER;
-        self.has_faults()
-            && !(self.has_pause() && self.fault_kind.iter().zip(&self.fault_up_ticks).all(stops))
+        let only_stops = self.has_pause() && self.fault_kind.iter().zip(&self.fault_up_ticks).all(stops);
+        self.has_tables() || self.has_faults() && !only_stops
     }
 
     /// Whether a message is sent again if one of its transactions times out: if its sender checks it.
@@ -27,6 +29,12 @@ impl Fabric {
     /// Whether routing tables are replaced.
     pub fn has_tables(&self) -> bool {
         !self.table_ticks.is_empty()
+    }
+
+    /// Returns the table of a tick.
+    pub fn table_at(&self, time: Time) -> u32 {
+        let replaced = self.table_ticks.partition_point(|&ticks| ticks as Time <= time);
+        replaced.checked_sub(1).map_or(0, |row| self.table_number[row])
     }
 
     /// Returns the entry of a class at a switch in a table: 0 is `route`, the others replace it.

@@ -78,9 +78,8 @@ impl Fabric {
     /// Whether each packet can be computed as one, because nothing delays a character but the first: the conditions are
     /// given and explained in [`crate::cut_through`].
     pub fn is_by_packet(&self) -> bool {
-        let ends = self.has_timeouts() || self.has_tables();
         let others = self.has_codes() || self.has_distributions() || !self.link_deletes_address.is_empty();
-        self.sends_without_gaps() && !ends && !others && self.keeps_pace()
+        self.sends_without_gaps() && !self.has_timeouts() && !others && self.keeps_pace()
     }
 
     /// Whether a packet has credit for all of it and its link until its end; then it waits until its characters can follow
