@@ -1,10 +1,11 @@
 //! The grants of lanes to heads, decided once per tick after all events; then packets start.
 
 use super::parts::{Event, Out, Stay};
-use super::state::{Network, UNKNOWN};
+use super::state::{Network, Packet, UNKNOWN};
 use crate::fabric::{Fabric, NONE, arbiter, choice, rank};
 use crate::kernel::Time;
 use crate::kernel::random::Stream;
+use crate::measure::Delivery;
 
 /// A head that waits for a group. Those of one group are of different lanes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -84,6 +85,11 @@ impl Groups {
         self.rows[group as usize].waiting.iter().map(|head| head.stay)
     }
 
+    /// Takes all heads that wait for a group; returns their packets.
+    pub fn take_waiting(&mut self, group: u32) -> impl Iterator<Item = u32> + use<> {
+        std::mem::take(&mut self.rows[group as usize].waiting).into_iter().map(|head| head.stay)
+    }
+
     #[inline(always)]
     fn touch(&mut self, group: u32) {
         let at = &mut self.rows[group as usize];
@@ -98,7 +104,16 @@ impl Network {
     /// Queues the packet of a stay, whose request is due in this tick.
     #[inline(always)]
     pub fn request(&mut self, stay: u32) {
-        let Stay { lane, entry, .. } = self.stays[stay];
+        let Stay { lane, entry, out, .. } = self.stays[stay];
+        if out.grant != self.now {
+            // It comes to the front at another tick, because something has been cut.
+            return;
+        }
+        self.stays[stay].out.grant = UNKNOWN;
+        let entry = if self.loses { self.route_now(stay) } else { entry };
+        if entry == NONE {
+            return;
+        }
         let (group, head) = (entry >> 1, Head { since: self.now, lane, stay });
         let waiting = &mut self.groups.rows[group as usize].waiting;
         let place = waiting.iter().rposition(|&other| other < head).map_or(0, |place| place + 1);
@@ -263,19 +278,23 @@ impl Network {
             self.mark(head.stay, output);
         }
         let now = self.now;
-        let Stay { packet, length, class, entry, .. } = self.stays[head.stay];
+        let Stay { packet, length, whole, class, entry, is_cut, .. } = self.stays[head.stay];
         let link = self.lanes[output as usize].link;
         let deletes = entry & 1 == 1 || self.fabric.link_deletes_header[link as usize] == 1;
         let class = if deletes { self.last_class(packet) } else { class };
         let (deleted, crosses) = if self.uneven { self.shorten(head, link, deletes) } else { (0, now) };
-        let length = length - deleted;
+        let (length, whole) = (length - deleted, whole - deleted);
         let to = &mut self.lanes[output as usize];
         let number = to.granted;
         to.granted += i64::from(length);
         (to.free_at, to.last_grant) = (UNKNOWN, now);
-        let new = Stay { lane: output, number, crosses, from: head.stay, ..Stay::new(packet, length, class) };
-        let stay = self.stays.add(new);
+        let new = Stay::new(packet, length, class);
+        let from = head.stay;
+        let stay = self.stays.add(Stay { lane: output, number, crosses, from, whole, is_cut, ..new });
         self.stays[head.stay].out = Out { lane: output, deleted, number, grant: now };
+        if is_cut {
+            self.stays[stay].end = self.end_crosses(head.stay);
+        }
         self.lanes[head.lane as usize].crossing.push(head.stay);
         let shared = &mut self.links[link as usize];
         shared.wait_ticks += (now - head.since) as u64;
@@ -299,7 +318,7 @@ impl Network {
     /// from when on the one behind them may cross so that all others can follow it.
     #[cold]
     fn shorten(&mut self, head: Head, link: u32, deletes: bool) -> (u32, Time) {
-        let Stay { packet, lane, start, length, .. } = self.stays[head.stay];
+        let Stay { packet, lane, start, whole, .. } = self.stays[head.stay];
         let deleted = if deletes { self.front_header(packet) } else { 0 };
         let headers = &mut self.packets[packet].headers;
         *headers = headers.saturating_sub(u8::from(deletes));
@@ -307,16 +326,15 @@ impl Network {
         let kind = self.kind(from);
         let arrival = kind.arrival(start);
         let crosses = self.now + Time::from(deleted) * Time::from(kind.crossbar);
-        let follows = self.fabric.follow_ticks((length, from), (length - deleted, link));
-        let arrives = arrival + Time::from(deleted) * Time::from(kind.character);
+        let follows = self.fabric.follow_ticks((whole, from), (whole - deleted, link));
+        let arrives = kind.arrival(self.start_of(&self.stays[head.stay], deleted.into()));
         (deleted, crosses.max(arrives).max(arrival + follows))
     }
 
     /// Returns the class of a packet behind the deletion of a header, which is that of its destination.
     #[inline(always)]
     fn last_class(&self, packet: u32) -> u32 {
-        let packet = &self.packets[packet].delivery;
-        let own = self.fabric.own_classes(packet.source, packet.target);
-        self.fabric.terminal_class[packet.target as usize] + own
+        let &Packet { delivery: Delivery { source, target, .. }, dispatch, .. } = &self.packets[packet];
+        self.fabric.terminal_class[target as usize] + self.fabric.own_classes_since(source, target, dispatch)
     }
 }

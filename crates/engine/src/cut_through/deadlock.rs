@@ -4,7 +4,7 @@
 //! of its queue, for a lane that others hold or for places that others leave, or before a wire, for credit. Marking
 //! starts with what can move now; what remains unmarked never moves.
 
-use super::state::Network;
+use super::state::{Network, UNKNOWN};
 use crate::fabric::NONE;
 use crate::links::deadlock::{Marks, Waiting};
 
@@ -36,7 +36,7 @@ impl Network {
         if at.is_granted() {
             return marks.lanes[at.out.lane as usize];
         }
-        if !self.groups.waiting(at.entry >> 1).any(|other| other == stay) {
+        if at.out.grant < UNKNOWN {
             // Its request is scheduled.
             return true;
         }
@@ -87,7 +87,7 @@ impl Network {
         if !self.stores.is_empty() {
             return self.will_go_on(lane);
         }
-        at.departed + self.leaves(lane) >= at.needs(kind, self.stays[next].length)
+        at.departed + self.leaves(lane) >= at.needs(kind, self.stays[next].whole)
     }
 
     /// Returns how many of the characters that are not counted will leave an input buffer, as far as is known.

@@ -1,6 +1,6 @@
 //! When characters leave, looked up: places in output buffers, departures from input buffers, and the credit that follows.
 
-use super::parts::{Out, Stay};
+use super::parts::{Out, Sent, Stay};
 use super::state::{Network, UNKNOWN};
 use crate::kernel::Time;
 
@@ -14,8 +14,12 @@ impl Network {
             return UNKNOWN;
         }
         let character = Time::from(self.kind(at.link).character);
-        let sent = at.last_sent(|sent| sent.number <= number);
-        sent.map_or(0, |sent| sent.start + (number - sent.number + 1) * character)
+        let place = |sent: &Sent| {
+            let (count, last) = (number - sent.number + 1, sent.end + character);
+            let is_last = count == i64::from(sent.length);
+            if is_last { last } else { last.min(sent.start + count * character) }
+        };
+        at.last_sent(|sent| sent.number <= number).map_or(0, place)
     }
 
     /// Returns the number of the first character of a lane whose place is not free again by a tick.
@@ -24,7 +28,8 @@ impl Network {
         let at = &self.lanes[lane as usize];
         let character = Time::from(self.kind(at.link).character);
         match at.last_sent(|sent| sent.start <= time) {
-            Some(sent) => sent.number + i64::from(sent.length).min((time - sent.start) / character),
+            Some(sent) if time >= sent.end + character => sent.number + i64::from(sent.length),
+            Some(sent) => sent.number + i64::from(sent.length - 1).min((time - sent.start) / character),
             None => at.sent.front().map_or(0, |sent| sent.number),
         }
     }
@@ -33,6 +38,27 @@ impl Network {
     /// packet; [`UNKNOWN`] until the character whose place it takes has started. What is deleted takes none.
     #[inline(always)]
     pub(super) fn departure(&self, stay: &Stay, index: i64) -> Time {
+        if stay.spills { self.spilled_at(stay, index) } else { self.crosses_at(stay, index) }
+    }
+
+    /// The same for a packet that is spilled since a tick.
+    #[cold]
+    fn spilled_at(&self, stay: &Stay, index: i64) -> Time {
+        let crosses = if stay.is_granted() { self.crosses_at(stay, index) } else { UNKNOWN };
+        let kind = self.kind(self.lanes[stay.lane as usize].link);
+        let arrival = kind.arrival(self.start_of(stay, index));
+        if crosses < stay.crosses { crosses } else { arrival.max(stay.crosses) }
+    }
+
+    /// `S(n)`: returns when a character of a packet that has started starts.
+    #[inline(always)]
+    pub(super) fn start_of(&self, stay: &Stay, index: i64) -> Time {
+        let character = Time::from(self.kind(self.lanes[stay.lane as usize].link).character);
+        if index + 1 == i64::from(stay.length) { stay.end } else { stay.start + index * character }
+    }
+
+    #[inline(always)]
+    fn crosses_at(&self, stay: &Stay, index: i64) -> Time {
         let kind = self.kind(self.lanes[stay.lane as usize].link);
         let output = self.kind(self.lanes[stay.out.lane as usize].link).output_buffer;
         let Out { lane, deleted, number, .. } = stay.out;
@@ -40,7 +66,7 @@ impl Network {
             ..0 => 0,
             entered => self.place_at(lane, number + entered - i64::from(output)),
         };
-        let arrival = kind.arrival(stay.start) + index * Time::from(kind.character);
+        let arrival = kind.arrival(self.start_of(stay, index));
         arrival.max(stay.out.grant + index * Time::from(kind.crossbar)).max(place)
     }
 
@@ -73,7 +99,14 @@ impl Network {
         if time < arrived.max(stay.out.grant) {
             return 0;
         }
-        let mut count = length.min((time - arrived) / Time::from(kind.character) + 1);
+        let mut count = if time >= kind.arrival(stay.end) {
+            length
+        } else {
+            (length - 1).min((time - arrived) / Time::from(kind.character) + 1)
+        };
+        if stay.spills && (time >= stay.crosses || !stay.is_granted()) {
+            return count;
+        }
         if kind.crossbar > 0 {
             count = count.min((time - stay.out.grant) / Time::from(kind.crossbar) + 1);
         }
@@ -145,7 +178,7 @@ impl Network {
     /// The same as [`Self::credit_at`] if this many characters must have left the input buffer, and more than are counted.
     fn look_up_credit(&mut self, lane: u32, needed: i64) -> Time {
         let credit = Time::from(self.kind(self.lanes[lane as usize].link).credit_delay);
-        let by = self.now - credit;
+        let by = (self.now - credit).max(self.lanes[lane as usize].renewed_at);
         self.count_departed(lane, by);
         let at = &self.lanes[lane as usize];
         let missing = needed - at.departed;
@@ -160,7 +193,7 @@ impl Network {
             }
             _ => self.departure_of_several(lane, missing, by),
         };
-        time.saturating_add(credit)
+        if time <= by { 0 } else { time.saturating_add(credit) }
     }
 
     /// Counts the packets of an input buffer that have left by a tick, and forgets them.
@@ -172,10 +205,13 @@ impl Network {
         let mut kept = 0;
         for place in 0..granted {
             let stay = at.crossing[place];
-            let (left, length) = (stays[stay].left, stays[stay].length);
+            let Stay { left, length, packet, spills, .. } = stays[stay];
             if left <= by {
                 at.departed += i64::from(length);
                 stays.remove(stay);
+                if spills {
+                    Self::piece_gone(&mut self.packets, packet, &mut self.remains);
+                }
             } else {
                 at.crossing[kept] = stay;
                 kept += 1;

@@ -10,19 +10,11 @@ impl Network {
     #[inline(always)]
     pub(super) fn arrive(&mut self, stay: u32) {
         let Stay { packet, lane, class, length, start, .. } = self.stays[stay];
-        let switch = self.fabric.link_target[self.lanes[lane as usize].link as usize];
-        let entry = if self.classed {
-            self.fabric.entry(0, switch, class)
-        } else {
-            self.routes.entry(&self.fabric, switch, class)
-        };
-        let entry = if self.fabric.draws() {
-            let Packet { delivery, dispatch, .. } = self.packets[packet];
-            self.fabric.drawn(entry, switch, class, (delivery.source, dispatch))
-        } else {
-            entry
-        };
-        if entry == NONE {
+        let link = self.lanes[lane as usize].link;
+        let switch = self.fabric.link_target[link as usize];
+        let arrival = if self.loses { self.kind(link).arrival(start) } else { 0 };
+        let entry = self.entry((packet, class), switch, arrival);
+        if entry == NONE && !self.fabric.has_tables() {
             self.no_route = Some((switch, class));
             return;
         }
@@ -42,6 +34,22 @@ impl Network {
             self.ask(stay, front_at);
         } else {
             self.stays[before].next = stay;
+        }
+    }
+
+    /// Returns the route of a packet of a class at a switch by the tables of a tick.
+    #[inline(always)]
+    pub(super) fn entry(&self, (packet, class): (u32, u32), switch: u32, time: Time) -> u32 {
+        let entry = if self.classed {
+            self.fabric.entry(self.fabric.table_at(time), switch, class)
+        } else {
+            self.routes.entry(&self.fabric, switch, class)
+        };
+        if self.fabric.draws() {
+            let Packet { delivery, dispatch, .. } = self.packets[packet];
+            self.fabric.drawn(entry, switch, class, (delivery.source, dispatch))
+        } else {
+            entry
         }
     }
 
@@ -66,14 +74,17 @@ impl Network {
         unused as u32
     }
 
-    /// Schedules the request of a packet that is at the front of its queue from a tick on.
+    /// Schedules the request of a packet that is at the front of its queue from a tick on, unless it is already.
     #[inline(always)]
-    fn ask(&mut self, stay: u32, front_at: Time) {
+    pub(super) fn ask(&mut self, stay: u32, front_at: Time) {
         let at = &self.stays[stay];
         let kind = self.kind(self.lanes[at.lane as usize].link);
         let stored = self.fabric.store_and_forward == 1;
-        let needed = if stored { at.length } else { self.front_header(at.packet).max(1) };
-        let time = kind.request(front_at, at.start + Time::from(needed - 1) * Time::from(kind.character));
+        let needed = if stored { at.length } else { self.front_header(at.packet).max(1).min(at.length) };
+        let time = kind.request(front_at, self.start_of(at, i64::from(needed) - 1));
+        if std::mem::replace(&mut self.stays[stay].out.grant, time) == time {
+            return;
+        }
         // A packet that arrives now, and is let in, may request at once.
         if time > self.now {
             self.schedule(Event::Request(stay), time);
@@ -102,9 +113,7 @@ impl Network {
     /// Records when the end of a packet leaves its buffer: then its lane is released, and the next packet is at the front.
     #[inline(always)]
     fn leave(&mut self, from: u32, stay: u32, left: Time) {
-        let before = &mut self.stays[from];
-        before.left = left;
-        let Stay { lane, length, queue, next, out, .. } = *before;
+        let Stay { lane, length, out, .. } = self.stays[from];
         self.will_leave(lane, left, length);
         self.stays[stay].from = NONE;
         let kind = self.kind(self.lanes[lane as usize].link);
@@ -114,12 +123,23 @@ impl Network {
         if self.groups.are_awaited(out.lane) {
             self.announce(out.lane);
         }
+        self.come_forward(from, left, front_at);
+    }
+
+    /// Brings the next packet to the front at a tick, after one whose end leaves.
+    #[inline(always)]
+    pub(super) fn come_forward(&mut self, from: u32, left: Time, front_at: Time) {
+        let before = &mut self.stays[from];
+        before.left = left;
+        let Stay { lane, queue, next, .. } = *before;
         let queue = &mut self.lanes[lane as usize].queues[queue as usize];
-        (queue.first, queue.front_at) = (next, front_at);
-        if next == NONE {
-            queue.last = NONE;
-        } else {
-            self.ask(next, front_at);
+        queue.front_at = front_at;
+        if queue.first == from {
+            queue.first = next;
+        }
+        match queue.first {
+            NONE => queue.last = NONE,
+            next => self.ask(next, front_at),
         }
     }
 }

@@ -1,33 +1,40 @@
-//! Links that fail while nothing is on them: see [`crate::links::outages`]; and links that stop between two packets.
+//! Links that fail and run again, packets that are cut, spilled and discarded; and links that stop between two packets.
+//!
+//! Nothing that has started is known to start later than it does but the end of a packet: so a cut gives a packet a new
+//! end, an error end that may come at any time, on each link on which it is already; and all that is known of it in
+//! advance is corrected.
 
-use super::parts::{Lane, Link};
-use super::state::{Network, UNKNOWN};
+use super::parts::{Event, Sent, Stay};
+use super::state::{Network, Packet, UNKNOWN};
 use crate::fabric::NONE;
 use crate::kernel::Time;
+use crate::kernel::slab::Slab;
+use crate::links::losses::Losses;
 use crate::links::outages::{Change, Down};
+use crate::measure::{Hop, hop_kind};
 
-/// A link before it failed.
+/// A link before it failed: when its wire would have been free, and each of its lanes.
 #[derive(Clone, Debug)]
 pub(super) struct Was {
-    /// When each of its lanes would have been free.
-    free_at: Vec<Time>,
-    /// Packets that had started on it.
-    packets: u64,
+    wire: Time,
+    lanes: Vec<Time>,
 }
 
 impl Network {
-    /// Handles failures and repairs in this tick, before all other events; returns their number. After something that is
-    /// not computed here, the network goes on as it is up to the next look, in vain.
+    /// Handles failures and repairs in this tick, before all other events; returns their number. Collects the terminals
+    /// whose packets were cut while they sent them. After something that is not computed here, the network goes on as it
+    /// is up to the next look, in vain.
     #[cold]
-    pub fn fail(&mut self) -> u64 {
+    pub fn fail(&mut self, asking: &mut Vec<u32>) -> u64 {
         let mut count = 0;
         while let Some(change) = self.outages.take(self.now) {
             count += 1;
             let is_known = !self.outages.is_over()
                 && match change {
                     Change::Up(link) => self.go_up(link),
-                    Change::Down(link, for_good) => self.go_down(link, for_good),
+                    Change::Down(link, ended, for_good) => self.go_down(link, ended, for_good, asking),
                     Change::Stop(link, until) => self.stop(link, until),
+                    Change::Table => true,
                     Change::Other => false,
                 };
             if !is_known {
@@ -50,11 +57,7 @@ impl Network {
 
     /// Whether something has happened because of failures that is not computed here.
     pub fn has_failed(&self) -> bool {
-        let is_used = |down: &Down<Was>| {
-            let at = &self.links[down.link as usize];
-            at.started != down.was.packets || at.dispatched != NONE || !self.is_without(down.link)
-        };
-        self.outages.is_over() || self.outages.down().iter().any(is_used)
+        self.outages.is_over()
     }
 
     /// Whether only failures without packets are still to happen.
@@ -62,32 +65,355 @@ impl Network {
         self.wheel.peek().is_none() && self.in_flight() == 0
     }
 
-    /// Takes the lanes of a link out of their groups; false if anything is on it, or waits for it alone.
-    fn go_down(&mut self, link: u32, for_good: bool) -> bool {
-        if !self.is_empty(link) {
-            return false;
-        }
-        let lanes =
-            &mut self.lanes[self.fabric.lanes_of(link).start as usize..][..self.fabric.lanes as usize];
-        let free_at = lanes.iter_mut().map(|lane| std::mem::replace(&mut lane.free_at, UNKNOWN)).collect();
-        let packets = self.links[link as usize].started;
-        self.outages.add(Down { link, for_good, was: Was { free_at, packets } });
-        self.is_without(link)
+    /// Returns the packets of terminals whose links never run again.
+    pub fn stranded(&self) -> u64 {
+        let links = (0..).zip(&self.links).filter(|(_, at)| at.dispatched != NONE);
+        links.filter(|&(link, _)| self.outages.is_down_for_good(link)).count() as u64
     }
 
-    /// Puts the lanes of a link back, with all their credit; false if it was needed meanwhile, or anything is in the buffer
-    /// at its end.
-    fn go_up(&mut self, link: u32) -> bool {
-        let is_without = self.is_without(link);
-        let Some(was) = self.outages.remove(link) else { return false };
-        let at = &self.links[link as usize];
-        if !is_without || at.started != was.packets || at.dispatched != NONE {
-            return false;
-        }
-        for (lane, free_at) in self.fabric.lanes_of(link).zip(was.free_at) {
-            if !self.renew(lane) {
-                return false;
+    /// Whether a lane of a group is of a link that runs.
+    fn runs(&self, group: u32) -> bool {
+        let link = |&lane: &u32| &self.links[self.lanes[lane as usize].link as usize];
+        self.fabric.group(group).iter().any(|lane| link(lane).free_at < UNKNOWN)
+    }
+
+    /// Takes a link out of its groups. What is on its wire and before it is lost.
+    fn go_down(&mut self, link: u32, ended: Time, for_good: bool, asking: &mut Vec<u32>) -> bool {
+        let lanes = self.fabric.lanes_of(link);
+        let is_hit = |&stay: &u32| lanes.contains(&self.stays[stay].lane) && !self.is_there(stay);
+        let mut hit: Vec<u32> = self.stays.numbers().filter(is_hit).collect();
+        hit.sort_unstable_by_key(|&stay| (self.stays[stay].lane, self.stays[stay].number));
+        let holds = |at: &Stay| lanes.contains(&at.out.lane) && at.left >= self.now && !at.spills;
+        let holders: Vec<u32> = self.stays.numbers().filter(|&stay| holds(&self.stays[stay])).collect();
+        self.cut_wire(link);
+        for &stay in &hit {
+            let Stay { packet, start, end, .. } = self.stays[stay];
+            self.lose(packet, |losses| &mut losses.cut, link);
+            if start < UNKNOWN && end >= self.now {
+                let source = self.packets[packet].delivery.source;
+                if self.fabric.terminal_out_link[source as usize] == link {
+                    asking.push(source);
+                    self.void.push((source, end + Time::from(self.kind(link).character)));
+                }
+                self.correct_hop(link, start, self.now);
             }
+        }
+        for &stay in &holders {
+            let Stay { packet, out, .. } = self.stays[stay];
+            self.packets[packet].pieces += 1;
+            self.lanes[out.lane as usize].free_at = self.now;
+        }
+        let was = self.empty(link);
+        self.outages.add(Down { link, for_good, was });
+        holders.into_iter().for_each(|stay| self.spill(stay));
+        for stay in hit {
+            let packet = self.stays[stay].packet;
+            self.cut(stay, ended);
+            Self::piece_gone(&mut self.packets, packet, &mut self.remains);
+        }
+        for lane in lanes {
+            for place in 0..self.groups.of(lane).len() {
+                let group = self.groups.of(lane)[place];
+                if !self.runs(group) {
+                    self.groups.take_waiting(group).for_each(|stay| self.discard_head(stay));
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether a packet on a lane has arrived before this tick, and has been received if that leads to a terminal.
+    fn is_there(&self, stay: u32) -> bool {
+        let Stay { lane, start, end, .. } = self.stays[stay];
+        let kind = self.kind(self.lanes[lane as usize].link);
+        let arrival = if kind.to_terminal {
+            kind.delivery(end + Time::from(kind.character))
+        } else {
+            kind.arrival(end)
+        };
+        start < UNKNOWN && arrival < self.now
+    }
+
+    /// Takes back the characters of the packet on a wire that have not started before this tick.
+    fn cut_wire(&mut self, link: u32) {
+        let lane = self.links[link as usize].last;
+        if lane == NONE {
+            return;
+        }
+        let character = Time::from(self.kind(link).character);
+        let at = &mut self.lanes[lane as usize];
+        let Some(sent) = at.sent.back_mut().filter(|sent| sent.end >= self.now) else { return };
+        let before = *sent;
+        sent.length = sent.started(self.now, character);
+        sent.end = sent.start + Time::from(sent.length - 1) * character;
+        let sent = *sent;
+        at.started -= i64::from(before.length - sent.length);
+        self.links[link as usize].packets -= 1;
+        self.correct_wire(link, lane, &before, &sent);
+    }
+
+    /// Corrects what a wire is known to send last: fewer characters than before, or an end at another time.
+    fn correct_wire(&mut self, link: u32, lane: u32, before: &Sent, sent: &Sent) {
+        let character = Time::from(self.kind(link).character);
+        let late = sent.end - sent.start - Time::from(sent.length - 1) * character;
+        let at = &mut self.links[link as usize];
+        at.characters -= u64::from(before.length - sent.length);
+        at.stalled_ticks += late - std::mem::replace(&mut at.late, late);
+        let held = if at.free_at > at.sent_at { at.free_at } else { 0 };
+        at.sent_at = sent.end + character;
+        at.free_at = at.sent_at.max(held);
+        if let Some(rules) = &self.rules {
+            let turn = lane - self.fabric.lanes * link;
+            let (lengths, times) = ((before.length, sent.length), (sent.start, sent.end));
+            self.wires[link as usize].charge_again(rules, turn, lengths, times, character);
+        }
+    }
+
+    /// Takes all packets before the wire of a link away, with its places and credit; returns what it was before.
+    fn empty(&mut self, link: u32) -> Was {
+        let kind = self.kind(link);
+        let (places, character) = (kind.output_buffer, Time::from(kind.character));
+        let mut lanes = Vec::new();
+        for lane in self.fabric.lanes_of(link) {
+            self.catch_up(lane, self.now - 1);
+            if let Some(store) = self.stores.get_mut(lane as usize) {
+                store.forget(self.now);
+            }
+            let at = &mut self.lanes[lane as usize];
+            (at.first, at.coming) = (NONE, NONE);
+            lanes.push(std::mem::replace(&mut at.free_at, UNKNOWN));
+            // All places are free from now on.
+            let (number, end) = (at.started, self.now - character);
+            at.sent.push_back(Sent { start: self.now, number, length: places, end });
+            at.started += i64::from(places);
+            at.granted = at.started;
+        }
+        let at = &mut self.links[link as usize];
+        (at.waiting, at.due) = (0, UNKNOWN);
+        Was { wire: std::mem::replace(&mut at.free_at, UNKNOWN), lanes }
+    }
+
+    /// Cuts a packet on a link that has failed: what has arrived at a switch goes on, with an error end.
+    fn cut(&mut self, stay: u32, ended: Time) {
+        let Stay { packet, lane, start, length, .. } = self.stays[stay];
+        let kind = self.kind(self.lanes[lane as usize].link);
+        let (arrival, character) = (Time::from(kind.arrival), Time::from(kind.character));
+        if start < UNKNOWN && kind.to_terminal {
+            // Its delivery is still scheduled.
+            self.stays[stay].packet = NONE;
+        } else if start < UNKNOWN && kind.arrival(start) < self.now {
+            let count =
+                1 + Sent { start, number: 0, length, end: UNKNOWN }.started(self.now - arrival, character);
+            self.packets[packet].pieces += 1;
+            let at = &mut self.stays[stay];
+            (at.length, at.end, at.is_cut) = (count, ended - arrival, true);
+            if let Some(store) = self.stores.get_mut(lane as usize) {
+                store.will_store(ended, count);
+            }
+            self.correct(stay, length - count);
+        } else {
+            self.take_from_queue(stay);
+            self.stays[stay].out.grant = UNKNOWN;
+            self.stays.remove(stay);
+        }
+    }
+
+    /// Takes a packet that has not begun to arrive out of its queue, with all behind it.
+    fn take_from_queue(&mut self, stay: u32) {
+        let Stay { lane, queue, start, .. } = self.stays[stay];
+        if start == UNKNOWN {
+            return;
+        }
+        let queue = &mut self.lanes[lane as usize].queues[queue as usize];
+        if queue.first == stay {
+            (queue.first, queue.last) = (NONE, NONE);
+        }
+        let mut at = queue.first;
+        while at != NONE && self.stays[at].next != stay {
+            at = self.stays[at].next;
+        }
+        if at != NONE {
+            queue.last = at;
+            self.stays[at].next = NONE;
+        }
+    }
+
+    /// Corrects what follows from a packet that has been cut: when it requests or leaves, and the same on the links behind.
+    fn correct(&mut self, mut stay: u32, missing: u32) {
+        loop {
+            let Stay { lane, queue, out, spills, end, .. } = self.stays[stay];
+            if spills {
+                return self.spill_all(stay);
+            }
+            if out.lane == NONE {
+                if out.grant < UNKNOWN {
+                    self.ask(stay, self.lanes[lane as usize].queues[queue as usize].front_at);
+                }
+                return;
+            }
+            let (ready, arrival) =
+                (self.end_crosses(stay), self.kind(self.lanes[lane as usize].link).arrival(end));
+            let to = &mut self.lanes[out.lane as usize];
+            let next = to.last;
+            to.granted -= i64::from(missing);
+            to.coming = next;
+            let at = &mut self.stays[next];
+            (at.length, at.is_cut, at.from) = (at.length - missing, true, stay);
+            let has_started = at.start < UNKNOWN;
+            if has_started {
+                self.correct_start(next, missing, ready);
+            } else {
+                at.end = ready;
+                if at.length == 1 {
+                    at.crosses = at.crosses.max(arrival);
+                }
+            }
+            self.follow(next);
+            if !has_started || self.kind(self.lanes[out.lane as usize].link).to_terminal {
+                return;
+            }
+            stay = next;
+        }
+    }
+
+    /// Corrects the packet that has started last on a lane, and whose end is ready for the wire at a tick.
+    fn correct_start(&mut self, stay: u32, missing: u32, ready: Time) {
+        let Stay { lane, start, length, .. } = self.stays[stay];
+        let link = self.lanes[lane as usize].link;
+        let kind = self.kind(link);
+        let end = ready.max(start + Time::from(length - 1) * Time::from(kind.character));
+        let (arrival, to_terminal) = (kind.arrival(end), kind.to_terminal);
+        self.stays[stay].end = end;
+        let at = &mut self.lanes[lane as usize];
+        at.started -= i64::from(missing);
+        let sent = at.sent.back_mut().expect("it has started last");
+        let before = *sent;
+        (sent.length, sent.end) = (length, end);
+        let sent = *sent;
+        self.correct_wire(link, lane, &before, &sent);
+        if let Some(store) = self.stores.get_mut(lane as usize).filter(|_| !to_terminal) {
+            store.will_store_instead(arrival, length);
+        }
+        self.correct_hop(link, start, self.links[link as usize].sent_at);
+        self.links[link as usize].due = UNKNOWN;
+        self.wake(link, self.now);
+    }
+
+    /// Returns when the end of a packet that has an output is ready for its wire.
+    pub(super) fn end_crosses(&self, stay: u32) -> Time {
+        let Stay { lane, length, end, out, .. } = self.stays[stay];
+        let kind = self.kind(self.lanes[lane as usize].link);
+        let forward = self.links[self.lanes[out.lane as usize].link as usize].forward;
+        let crosses = out.grant + Time::from(length - 1) * Time::from(kind.crossbar);
+        kind.arrival(end).max(crosses) + Time::from(forward)
+    }
+
+    /// Corrects when a wire is free after a packet whose path is kept.
+    fn correct_hop(&mut self, link: u32, begin: Time, end: Time) {
+        let is_it = |hop: &&mut Hop| hop.link == link && hop.begin == begin && hop.kind == hop_kind::PACKET;
+        self.hops.rows.iter_mut().rev().find(is_it).into_iter().for_each(|hop| hop.end = end);
+    }
+
+    /// Returns the route of a packet that requests in this tick; [`NONE`] if it is spilled, because it has no header or no
+    /// link for it runs.
+    #[inline(never)]
+    pub(super) fn route_now(&mut self, stay: u32) -> u32 {
+        let Stay { packet, lane, class, length, entry, is_cut, .. } = self.stays[stay];
+        if is_cut && length <= self.front_header(packet) {
+            self.spill(stay);
+            return NONE;
+        }
+        // With queues per output, its route is that of its queue.
+        let switch = self.fabric.link_target[self.lanes[lane as usize].link as usize];
+        let is_sorted = self.fabric.output_queues == 1 || !self.fabric.has_tables();
+        let entry = if is_sorted { entry } else { self.entry((packet, class), switch, self.now) };
+        self.stays[stay].entry = entry;
+        if entry != NONE && self.runs(entry >> 1) {
+            return entry;
+        }
+        self.discard_head(stay);
+        NONE
+    }
+
+    /// Discards the packet at the front of a queue, because no link for it runs.
+    fn discard_head(&mut self, stay: u32) {
+        let Stay { packet, lane, .. } = self.stays[stay];
+        self.lose(packet, |losses| &mut losses.discarded, self.lanes[lane as usize].link);
+        self.spill(stay);
+    }
+
+    /// Spills the packet at the front of a queue from now on.
+    fn spill(&mut self, stay: u32) {
+        let at = &mut self.stays[stay];
+        (at.spills, at.crosses) = (true, self.now);
+        if at.out.lane == NONE {
+            at.out.grant = self.now;
+            self.lanes[at.lane as usize].crossing.push(stay);
+        }
+        self.spill_all(stay);
+    }
+
+    /// Records when the end of a packet is spilled.
+    fn spill_all(&mut self, stay: u32) {
+        let Stay { lane, crosses, end, .. } = self.stays[stay];
+        let kind = self.kind(self.lanes[lane as usize].link);
+        let left = kind.arrival(end).max(crosses);
+        self.come_forward(stay, left, kind.at_front(left));
+        if left > self.now {
+            // The run goes on until then; nothing starts on this account.
+            self.schedule(Event::Wire(self.lanes[lane as usize].link), left);
+        }
+        self.look_again(lane);
+    }
+
+    /// Counts a packet as lost on a link, unless it is counted already.
+    fn lose(&mut self, packet: u32, count: fn(&mut Losses) -> &mut u64, link: u32) {
+        let at = &mut self.packets[packet];
+        if at.pieces == 0 {
+            at.pieces = 1;
+            self.remains += 1;
+            let hop = Hop::of(&at.delivery, link, self.now, self.now, hop_kind::LOST);
+            self.lost.add(at.delivery.mark, count, hop, &mut self.hops);
+        }
+    }
+
+    /// Forgets a piece of a lost packet.
+    pub(super) fn piece_gone(packets: &mut Slab<Packet>, packet: u32, remains: &mut u64) {
+        packets[packet].pieces -= 1;
+        if packets[packet].pieces == 0 {
+            packets.remove(packet);
+            *remains -= 1;
+        }
+    }
+
+    /// Ends a lost packet at a terminal, now or when its error end comes.
+    #[cold]
+    pub(super) fn end_piece(&mut self, stay: u32) {
+        let Stay { packet, lane, end, .. } = self.stays[stay];
+        let kind = self.kind(self.lanes[lane as usize].link);
+        let delivery = kind.delivery(end + Time::from(kind.character));
+        if packet != NONE && delivery > self.now {
+            return self.schedule(Event::Deliver(stay), delivery);
+        }
+        if packet != NONE {
+            Self::piece_gone(&mut self.packets, packet, &mut self.remains);
+        }
+        self.stays.remove(stay);
+    }
+
+    /// Whether the link of a port would now have sent a packet that has been cut.
+    pub fn is_void(&mut self, port: u32) -> bool {
+        let is_it = |&(other, time): &(u32, Time)| (other, time) == (port, self.now);
+        let place = self.void.iter().position(is_it);
+        place.map(|place| self.void.swap_remove(place)).is_some()
+    }
+
+    /// Puts a link back into its groups, with credit for what its buffers have room for.
+    fn go_up(&mut self, link: u32) -> bool {
+        let Some(was) = self.outages.remove(link) else { return false };
+        self.links[link as usize].free_at = was.wire;
+        for (lane, free_at) in self.fabric.lanes_of(link).zip(was.lanes) {
+            self.renew(lane);
             self.lanes[lane as usize].free_at = free_at;
             if free_at <= self.now {
                 self.release(lane);
@@ -95,19 +421,22 @@ impl Network {
                 self.announce(lane);
             }
         }
+        if self.links[link as usize].dispatched != NONE {
+            self.wake(link, self.now);
+        }
         true
     }
 
-    /// Gives a lane all its credit; false if a packet is in the buffer at its end.
-    fn renew(&mut self, lane: u32) -> bool {
+    /// Gives a lane credit for the places in the buffer at its end that are free.
+    fn renew(&mut self, lane: u32) {
         self.catch_up(lane, self.now - 1);
+        let stands =
+            self.stays.kept().filter(|at| at.lane == lane).map(|at| i64::from(at.length)).sum::<i64>();
         let at = &mut self.lanes[lane as usize];
-        let is_empty = at.crossing.is_empty() && at.queues.iter().all(|queue| queue.first == NONE);
-        (at.departed, at.renewed) = (at.started, at.started);
+        (at.departed, at.renewed, at.renewed_at) = (at.started - stands, at.started, self.now - 1);
         if let Some(store) = self.stores.get_mut(lane as usize) {
-            store.admitted = at.departed;
+            store.renew(self.now);
         }
-        is_empty
     }
 
     /// Keeps a link from starting a packet before a tick; false if it is in the middle of one, unless it is paused: then
@@ -124,32 +453,5 @@ impl Network {
             self.wake(link, due);
         }
         true
-    }
-
-    /// Whether a link, before everything else in a tick, has nothing on its wire or before it.
-    fn is_empty(&self, link: u32) -> bool {
-        let at = &self.links[link as usize];
-        let is_free = |lane: &Lane| lane.coming == NONE && lane.first == NONE && lane.free_at < UNKNOWN;
-        let lanes = self.fabric.lanes_of(link);
-        at.dispatched == NONE
-            && self.has_arrived(at)
-            && lanes.into_iter().all(|lane| is_free(&self.lanes[lane as usize]))
-    }
-
-    /// Whether all that has started on a link has arrived, and been received if it leads to a terminal.
-    fn has_arrived(&self, link: &Link) -> bool {
-        let kind = &self.kinds[link.kind as usize];
-        let arrived =
-            kind.arrival(link.sent_at - Time::from(kind.character)).max(kind.delivery(link.sent_at));
-        link.started == 0 || arrived < self.now
-    }
-
-    /// Whether nothing waits for a link that is down, and for no other.
-    fn is_without(&self, link: u32) -> bool {
-        let runs = |&lane: &u32| !self.outages.is_down(self.fabric.link_of(lane));
-        let mut groups = self.fabric.lanes_of(link).flat_map(|lane| self.groups.of(lane));
-        groups.all(|&group| {
-            self.groups.waiting(group).next().is_none() || self.fabric.group(group).iter().any(runs)
-        })
     }
 }

@@ -11,8 +11,9 @@ use crate::switched::Kind;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stay {
     pub packet: u32,
-    /// Its characters.
+    /// Its characters, and those with which it would be whole.
     pub length: u32,
+    pub whole: u32,
     /// The class of its front header at the end of the lane.
     pub class: u32,
     /// [`NONE`] as long as it waits at its terminal, for any lane.
@@ -24,6 +25,12 @@ pub(super) struct Stay {
     pub crosses: Time,
     /// When its first character starts on the wire; [`UNKNOWN`] before.
     pub start: Time,
+    /// When its last one does; before it has started, no earlier than this.
+    pub end: Time,
+    /// It is cut: its last character is an error end, which may come at any time.
+    pub is_cut: bool,
+    /// It is spilled in the input buffer, since `crosses`.
+    pub spills: bool,
     /// The one behind it: before the same wire, later in the same queue.
     pub next: u32,
     /// Its stay on the lane before, as long as it is not known when its end leaves there.
@@ -35,7 +42,7 @@ pub(super) struct Stay {
     pub entry: u32,
     /// What it was granted there.
     pub out: Out,
-    /// When its end leaves; [`UNKNOWN`] before.
+    /// When its end leaves; [`UNKNOWN`] before it is known.
     pub left: Time,
 }
 
@@ -47,6 +54,7 @@ pub(super) struct Out {
     pub deleted: u32,
     /// Number of the packet's first character there.
     pub number: i64,
+    /// When it is granted; before, when its request is due, or [`UNKNOWN`].
     pub grant: Time,
 }
 
@@ -56,11 +64,15 @@ impl Stay {
         Self {
             packet,
             length,
+            whole: length,
             class,
             lane: NONE,
             number: 0,
             crosses: UNKNOWN,
             start: UNKNOWN,
+            end: 0,
+            is_cut: false,
+            spills: false,
             next: NONE,
             from: NONE,
             queue: 0,
@@ -83,6 +95,16 @@ pub(super) struct Sent {
     /// Number of its first character.
     pub number: i64,
     pub length: u32,
+    /// When its last character starts.
+    pub end: Time,
+}
+
+impl Sent {
+    /// Returns how many characters start before a tick, of which the last one does not.
+    pub fn started(&self, time: Time, character: Time) -> u32 {
+        let regular = (time - self.start).max(0) as u64;
+        regular.div_ceil(character as u64).min(u64::from(self.length - 1)) as u32
+    }
 }
 
 /// The packets of an input buffer that wait for each other in order: all of its lane, or those for one output. One is made
@@ -127,8 +149,10 @@ pub(super) struct Lane {
     pub crossing: Vec<u32>,
     /// Characters of packets whose credit has returned.
     pub departed: i64,
-    /// Number of its first character since it runs: credit is counted from there.
+    /// Number of its first character since it runs: credit is counted from there, and what has left by this tick is known
+    /// at once.
     pub renewed: i64,
+    pub renewed_at: Time,
 }
 
 impl Lane {
@@ -148,6 +172,7 @@ impl Lane {
             crossing: Vec::new(),
             departed: 0,
             renewed: 0,
+            renewed_at: Time::MIN,
         }
     }
 
@@ -180,11 +205,11 @@ pub(super) struct Link {
     pub kind: u32,
     /// `forward_ticks` of the switch at its source.
     pub forward: u32,
-    /// When the wire is free, and may send.
+    /// When the wire is free, and may send; [`UNKNOWN`] while it is down.
     pub free_at: Time,
-    /// When it has sent its last packet, and how many it has sent in all.
+    /// When it has sent its last packet, and by how much later because its end is late.
     pub sent_at: Time,
-    pub started: u64,
+    pub late: Time,
     /// Tick of the next look at it.
     pub due: Time,
     /// Lane of the last packet, or [`NONE`].
@@ -197,6 +222,7 @@ pub(super) struct Link {
     pub packets: u64,
     pub characters: u64,
     pub wait_ticks: u64,
+    pub stalled_ticks: Time,
 }
 
 /// A pending event and what it concerns.

@@ -27,17 +27,38 @@ impl Store {
     pub fn new(above: u32, until: u32) -> Self {
         Self { level: Level::new(above, until), coming: VecDeque::new(), admitted: 0 }
     }
+
+    /// Notes when the end of a packet comes, and its characters.
+    pub fn will_store(&mut self, end: Time, length: u32) {
+        self.coming.push_back((end, length));
+    }
+
+    /// The same, instead of what was noted last.
+    pub fn will_store_instead(&mut self, end: Time, length: u32) {
+        self.coming.back_mut().into_iter().for_each(|last| *last = (end, length));
+    }
+
+    /// Forgets what comes from a tick on.
+    pub fn forget(&mut self, now: Time) {
+        self.coming.retain(|&(time, _)| time < now);
+    }
+
+    /// Lets the sender start, and says at the end of a tick what is stored.
+    pub fn renew(&mut self, now: Time) {
+        self.level.pauses = false;
+        self.will_store(now, 0);
+    }
 }
 
 impl Network {
     /// Lets a packet that has started on a lane into the buffer at its end, which will store it once its end has come.
     #[inline(always)]
     pub(super) fn let_in(&mut self, stay: u32) {
-        let Stay { lane, length, start, .. } = self.stays[stay];
+        let Stay { lane, length, end, .. } = self.stays[stay];
         if let Some(store) = self.stores.get_mut(lane as usize) {
             let kind = &self.kinds[self.links[self.lanes[lane as usize].link as usize].kind as usize];
-            let end = kind.arrival(start) + Time::from(length - 1) * Time::from(kind.character);
-            store.coming.push_back((end, length));
+            let end = kind.arrival(end);
+            store.will_store(end, length);
         }
         self.arrive(stay);
     }

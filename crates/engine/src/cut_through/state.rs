@@ -31,6 +31,8 @@ pub struct Packet {
     pub marked: bool,
     /// Headers that are not deleted: one, and one to the intermediate switch if it has one.
     pub headers: u8,
+    /// If it is lost: how many pieces of it are left.
+    pub pieces: u16,
 }
 
 /// A network whose packets pass whole, in operation.
@@ -55,6 +57,12 @@ pub struct Network {
     pub(super) congestion: Option<Box<Congestion>>,
     pub(super) outages: Outages<Was>,
     pub(super) lost: Lost,
+    /// Lost packets of which something is left.
+    pub(super) remains: u64,
+    /// Ports whose packets were cut while they were sent, and when that would have ended.
+    pub void: Vec<(u32, Time)>,
+    /// Whether packets may be without a route when they request.
+    pub(super) loses: bool,
     /// How lanes share wires, where it is more than a turn or a fixed order; and then, per link, its wire.
     pub(super) rules: Option<Box<Rules>>,
     pub(super) wires: Vec<Wire>,
@@ -64,7 +72,7 @@ pub struct Network {
     pub(super) deletes: bool,
     /// Whether packets are not on all links alike: they lose headers, or links have several rates.
     pub(super) uneven: bool,
-    /// Whether packets of traffic classes have routes of their own.
+    /// Whether packets of traffic classes have routes of their own, or tables are replaced.
     pub(super) classed: bool,
     /// For how long departures are looked up: the longest time until a place that becomes free is credit.
     pub(super) keep: Time,
@@ -97,7 +105,7 @@ impl Network {
             forward: forward(link),
             free_at: 0,
             sent_at: 0,
-            started: 0,
+            late: 0,
             due: UNKNOWN,
             last: NONE,
             waiting: 0,
@@ -105,6 +113,7 @@ impl Network {
             packets: 0,
             characters: 0,
             wait_ticks: 0,
+            stalled_ticks: 0,
         });
         let rules = Rules::new(&fabric);
         Self {
@@ -125,10 +134,13 @@ impl Network {
             congestion: Congestion::new(&fabric),
             outages: Outages::new(&fabric, false),
             lost: Lost::new(&fabric, mark::row),
+            remains: 0,
+            void: Vec::new(),
+            loses: fabric.may_cut(),
             starting: Vec::new(),
             deletes: fabric.deletes_headers(),
             uneven: fabric.deletes_headers() || kinds.iter().any(|kind| kind.character != kinds[0].character),
-            classed: fabric.class_headers.iter().any(|&first| first > 0),
+            classed: fabric.class_headers.iter().any(|&first| first > 0) || fabric.has_tables(),
             keep: kinds.iter().map(|kind| Time::from(kind.credit_delay)).max().unwrap_or(0),
             looked_at: 0,
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
@@ -158,7 +170,7 @@ impl Network {
 
     /// Returns the packets dispatched and not delivered or lost.
     pub fn in_flight(&self) -> u64 {
-        self.packets.count() as u64
+        self.packets.count() as u64 - self.remains
     }
 
     /// Returns the tick of the next event, if any.
@@ -226,8 +238,9 @@ impl Network {
 
     /// Returns the characters of the packet on a wire that start at a tick or later.
     fn unsent(&self, link: &Link, time: Time) -> u64 {
-        let character = Time::from(self.kinds[link.kind as usize].character);
-        ((link.sent_at - time).max(0) as u64).div_ceil(character as u64)
+        let last = (link.last != NONE).then(|| self.lanes[link.last as usize].sent.back()).flatten();
+        let Some(sent) = last.filter(|sent| sent.end >= time) else { return 0 };
+        u64::from(sent.length - sent.started(time, self.kinds[link.kind as usize].character.into()))
     }
 
     /// Returns the counts of every link: of what has started when it is looked at.
@@ -240,7 +253,7 @@ impl Network {
                 packets: link.packets - u64::from(unsent > 0),
                 characters,
                 busy_ticks: characters * u64::from(self.kinds[link.kind as usize].character),
-                stalled_ticks: 0,
+                stalled_ticks: (link.stalled_ticks - if unsent > 0 { link.late } else { 0 }) as u64,
                 wait_ticks: link.wait_ticks,
                 most_stored: self.most_stored(number, time),
             }
@@ -270,6 +283,9 @@ impl Network {
             let unsent = self.unsent(&self.links[link], start);
             let at = &mut self.links[link];
             (at.packets, at.characters, at.wait_ticks) = (u64::from(unsent > 0), unsent, 0);
+            let character = Time::from(self.kinds[at.kind as usize].character);
+            at.late = if unsent > 0 { at.late.min(at.sent_at - character - start) } else { 0 };
+            at.stalled_ticks = at.late;
             if let Some(wire) = self.wires.get_mut(link) {
                 wire.used.fill(0);
                 let last = if at.last == NONE { 0 } else { at.last % self.fabric.lanes };

@@ -12,13 +12,13 @@ impl Network {
     pub fn dispatch(&mut self, source: u32, packet: &terminal::Packet) {
         let link = self.fabric.terminal_out_link[source as usize];
         let &terminal::Packet { target, length, dispatch, via, .. } = packet;
-        let own = self.fabric.own_classes(source, target);
+        let own = self.fabric.own_classes_since(source, target, dispatch);
         let (header, class, headers) = match self.fabric.via_class.get(via as usize) {
             Some(&class) => (self.fabric.via_header_chars, class, 2),
             None => (0, self.fabric.terminal_class[target as usize], 1),
         };
         let characters = header + self.fabric.header_chars + self.fabric.payload_chars(length) + 1;
-        let packet = Packet { delivery: packet.sent_by(source), dispatch, marked: false, headers };
+        let packet = Packet { delivery: packet.sent_by(source), dispatch, headers, ..Packet::default() };
         let packet = self.packets.add(packet);
         let stay = self.stays.add(Stay::new(packet, characters, class + own));
         self.links[link as usize].dispatched = stay;
@@ -62,11 +62,11 @@ impl Network {
             }
             return self.credit_at(lane, self.stays[dispatched].length);
         }
-        let Stay { number, length, crosses, .. } = self.stays[stay];
+        let Stay { number, whole, crosses, .. } = self.stays[stay];
         let forward = Time::from(link.forward);
         let place = self.place_at(lane, number - i64::from(self.kinds[link.kind as usize].output_buffer));
         let supply = crosses.max(place) + forward;
-        supply.max(self.credit_at(lane, length))
+        supply.max(self.credit_at(lane, whole))
     }
 
     /// Looks again when the next packet of a lane can start, because more is known.
@@ -148,20 +148,22 @@ impl Network {
             self.packets[at.packet].delivery.started = now;
         }
         let at = &mut self.stays[stay];
-        at.start = now;
-        let Stay { packet, length, number, .. } = *at;
         let kind = &self.kinds[self.links[link as usize].kind as usize];
-        let (free_at, to_terminal) =
-            (now + Time::from(length) * Time::from(kind.character), kind.to_terminal);
+        let (character, to_terminal) = (Time::from(kind.character), kind.to_terminal);
+        let regular = now + Time::from(at.length - 1) * character;
+        (at.start, at.end) = (now, at.end.max(regular));
+        let Stay { packet, length, number, end, .. } = *at;
+        let (free_at, late) = (end + character, end - regular);
         let (head, delivery) = (kind.arrival(now), kind.delivery(free_at));
         if let Some(rules) = &self.rules {
-            let (turn, ticks) = (lane - self.fabric.lanes * link, Time::from(kind.character));
-            self.wires[link as usize].charge(rules, turn, length, now, ticks);
+            let turn = lane - self.fabric.lanes * link;
+            self.wires[link as usize].charge_packet(rules, turn, length, (now, end), character);
         }
-        self.keep_sent(lane, Sent { start: now, number, length });
+        self.keep_sent(lane, Sent { start: now, number, length, end });
         let shared = &mut self.links[link as usize];
         (shared.free_at, shared.sent_at, shared.last) = (free_at, free_at, lane);
-        shared.started += 1;
+        shared.late = late;
+        shared.stalled_ticks += late;
         shared.packets += 1;
         shared.characters += u64::from(length);
         if dispatched != NONE {
@@ -215,19 +217,24 @@ impl Network {
         at.sent.push_back(sent);
     }
 
-    /// Returns target and mark of the packet whose first character has arrived at its terminal.
-    pub fn head(&self, stay: u32) -> (u32, u32) {
-        let Delivery { target, mark, .. } = self.packets[self.stays[stay].packet].delivery;
-        (target, mark)
+    /// Returns target and mark of the packet whose first character has arrived at its terminal; None if it was lost.
+    pub fn head(&self, stay: u32) -> Option<(u32, u32)> {
+        let packet = self.stays[stay].packet;
+        let Delivery { target, mark, .. } = (packet != NONE).then(|| self.packets[packet].delivery)?;
+        Some((target, mark))
     }
 
-    /// Takes the packet that has been received.
-    pub fn deliver(&mut self, stay: u32) -> Delivery {
+    /// Takes the packet that has been received; None if its end was lost, or is an error end.
+    pub fn deliver(&mut self, stay: u32) -> Option<Delivery> {
         let packet = self.stays[stay].packet;
+        if packet == NONE || self.packets[packet].pieces > 0 {
+            self.end_piece(stay);
+            return None;
+        }
         self.stays.remove(stay);
         self.packets.remove(packet);
         let packet = self.packets[packet];
         self.notify(&packet);
-        Delivery { delivered: self.now, ..packet.delivery }
+        Some(Delivery { delivered: self.now, ..packet.delivery })
     }
 }

@@ -12,11 +12,12 @@ impl Fabric {
         !self.fault_link.is_empty()
     }
 
-    /// Whether links fail in another way than that they stop for a time, between packets since senders are paused.
+    /// Whether links fail in another way than that they stop for a time, between packets since senders are paused; or
+    /// routing tables are replaced.
     pub fn may_cut(&self) -> bool {
         let stops = |(&kind, &up): (&u8, &u64)| kind == fault_kind::STUCK && up < NEVER;
-        self.has_faults()
-            && !(self.has_pause() && self.fault_kind.iter().zip(&self.fault_up_ticks).all(stops))
+        let only_stops = self.has_pause() && self.fault_kind.iter().zip(&self.fault_up_ticks).all(stops);
+        self.has_tables() || self.has_faults() && !only_stops
     }
 
     /// Whether a message is sent again if one of its transactions times out: if its sender checks it.

@@ -79,8 +79,7 @@ impl Fabric {
     /// given and explained in [`crate::cut_through`].
     pub fn is_by_packet(&self) -> bool {
         // Links that fail lose credit, by which packets choose.
-        let counts = self.via_by_queue > 0 && self.has_faults();
-        let ends = self.has_timeouts() || self.has_tables() || counts;
+        let ends = self.has_timeouts() || self.via_by_queue > 0 && self.has_faults();
         let others = self.has_codes() || self.has_distributions() || !self.link_deletes_address.is_empty();
         self.sends_without_gaps() && !ends && !others && self.keeps_pace()
     }

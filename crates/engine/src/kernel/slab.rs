@@ -45,9 +45,14 @@ impl<T> Slab<T> {
 
     /// Iterates over all stored items. Visits every row.
     pub fn kept(&self) -> impl Iterator<Item = &T> {
+        self.numbers().map(|number| &self.items[number as usize])
+    }
+
+    /// Iterates over their numbers.
+    pub fn numbers(&self) -> impl Iterator<Item = u32> + use<T> {
         let mut open = vec![true; self.items.len()];
         self.free.iter().for_each(|&number| open[number as usize] = false);
-        self.items.iter().zip(open).filter(|&(_, open)| open).map(|(item, _)| item)
+        (0..).zip(open).filter(|&(_, open)| open).map(|(number, _)| number)
     }
 
     /// Removes an item and frees its number. Its row is not changed, because that would be one more write for every packet

@@ -22,7 +22,8 @@ impl Network {
             return self.spill(queue);
         }
         let by_output = self.fabric.output_queues == 1;
-        let table = if by_output { self.packets[packet].table } else { self.faults.table };
+        let table =
+            if by_output { self.packets[packet].table } else { self.fabric.table_at(self.agenda.now) };
         let entry = self.entry(table, switch, class, packet);
         if entry == NONE && self.fabric.has_tables() {
             return self.discard(queue);

@@ -29,6 +29,8 @@ enum FaultEvent {
     Rate { until: Time, ticks: Time },
     /// The next character that starts is wrong, if it does before tick `until`; it may be sent again.
     Wrong { until: Time, again: bool },
+    /// Tables are replaced.
+    Table,
 }
 
 /// The future events and the losses so far.
@@ -36,10 +38,6 @@ enum FaultEvent {
 pub(super) struct Faults {
     /// In descending order: the last one is the next.
     events: Vec<(Time, FaultEvent, u32)>,
-    /// When routing tables are replaced and by which; the last one is the next.
-    tables: Vec<(Time, u32)>,
-    /// The current table.
-    pub table: u32,
     /// Per link: whether it never runs again.
     for_good: Vec<bool>,
     /// Lost packets of which something is still under way.
@@ -66,31 +64,17 @@ impl Faults {
             events.push((fabric.fault_down_ticks[row] as Time, fails, link));
             events.extend(runs.filter(|_| !for_good).map(|runs| (up, runs, link)));
         }
+        events.extend(fabric.table_ticks.iter().map(|&tick| (tick as Time, FaultEvent::Table, NONE)));
         // In a tick, links are repaired before others fail.
         events.sort_unstable_by_key(|&(time, event, link)| {
             std::cmp::Reverse((time, !matches!(event, FaultEvent::Up | FaultEvent::Free), link))
         });
-        let tables =
-            fabric.table_ticks.iter().map(|&ticks| ticks as Time).zip(fabric.table_number.iter().copied());
-        Self {
-            events,
-            tables: tables.rev().collect(),
-            table: 0,
-            for_good: vec![false; fabric.links()],
-            remains: 0,
-            lost: Lost::new(fabric, mark::row),
-        }
+        Self { events, for_good: vec![false; fabric.links()], remains: 0, lost: Lost::new(fabric, mark::row) }
     }
 
-    /// Returns the tick of the next event of a link.
+    /// Returns the tick of the next event.
     pub fn next(&self) -> Option<Time> {
-        let event = self.events.last().map(|next| next.0);
-        event.into_iter().chain(self.tables.last().map(|table| table.0)).min()
-    }
-
-    /// Returns the table of a tick that is not past.
-    pub fn table_at(&self, time: Time) -> u32 {
-        self.tables.iter().find(|table| table.0 <= time).map_or(self.table, |table| table.1)
+        self.events.last().map(|next| next.0)
     }
 
     pub fn clear_counts(&mut self) {
@@ -121,16 +105,13 @@ impl Network {
                     let at = &mut self.links[link as usize];
                     (at.wrong_until, at.repeats) = (until, again);
                 }
+                FaultEvent::Table => {}
                 FaultEvent::Free => {
                     self.links[link as usize].stuck = false;
                     self.open_all(link);
                     self.agenda.wake_wire(&mut self.links[link as usize], self.agenda.now);
                 }
             }
-        }
-        while let Some((_, table)) = self.faults.tables.pop_if(|table| table.0 == self.agenda.now) {
-            count += 1;
-            self.faults.table = table;
         }
         count
     }

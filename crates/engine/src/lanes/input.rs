@@ -60,7 +60,7 @@ impl Network {
         if self.fabric.output_queues == 0 {
             return first;
         }
-        let table = self.faults.table_at(arrives);
+        let table = self.fabric.table_at(arrives);
         self.packets[packet].table = table;
         let (switch, (_, class)) = (self.switch_at(lane), self.front_header(packet));
         match self.entry(table, switch, class, packet) {

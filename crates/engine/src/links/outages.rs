@@ -7,10 +7,11 @@
 //! * **is down**: its terminal puts nothing on it, and no head has only links that are down to wait for;
 //! * **runs again**: nothing is left in the input buffer at its end.
 //!
-//! So this is all that is computed in advance: links that are down from the beginning, spare ones, and failures in pauses.
-//! If anything else happens, the run begins again character by character (see `Simulation::advance`). That costs little: up
-//! to there it was computed many times faster. Wrong bits, links that stop for good, new tables, and failures of links that
-//! carry codes always end the computation in advance. What a network keeps of a link that is down is `W`.
+//! So this is all that `switched` computes in advance: links that are down from the beginning, spare ones, and failures in
+//! pauses. If anything else happens, the run begins again character by character (see `Simulation::advance`). That costs
+//! little: up to there it was computed many times faster. New tables, and failures of links that carry codes, always end the
+//! computation in advance there, and wrong bits and links that stop for good also in `cut_through`, where the rest of a
+//! packet that is cut is known. What a network keeps of a link that is down is `W`.
 
 use std::cmp::Reverse;
 
@@ -22,10 +23,12 @@ use crate::kernel::Time;
 pub enum Change {
     /// This link runs again.
     Up(u32),
-    /// It fails; whether for good.
-    Down(u32, bool),
+    /// It fails; packets of which a part has arrived end at a tick; whether for good.
+    Down(u32, Time, bool),
     /// It starts no character before this tick.
     Stop(u32, Time),
+    /// Tables are replaced.
+    Table,
     /// Something happens that is not computed in advance.
     Other,
 }
@@ -65,14 +68,15 @@ impl<W> Outages<W> {
             let (down, up) = (fabric.fault_down_ticks[row] as Time, fabric.fault_up_ticks[row]);
             match fabric.fault_kind[row] {
                 fault_kind::LINK if !codes => {
-                    changes.push((down, Change::Down(link, up == NEVER)));
+                    let ended = fabric.fault_ended_ticks[row] as Time;
+                    changes.push((down, Change::Down(link, ended, up == NEVER)));
                     changes.extend((up < NEVER).then_some((up as Time, Change::Up(link))));
                 }
                 fault_kind::STUCK if up < NEVER => changes.push((down, Change::Stop(link, up as Time))),
                 _ => changes.push((down, Change::Other)),
             }
         }
-        changes.extend(fabric.table_ticks.iter().map(|&tick| (tick as Time, Change::Other)));
+        changes.extend(fabric.table_ticks.iter().map(|&tick| (tick as Time, Change::Table)));
         changes.sort_unstable_by_key(|&change| Reverse(change));
         Self { changes, ..Self::default() }
     }

@@ -47,8 +47,8 @@ impl Network {
             let is_known = !outside.outages.is_over()
                 && match change {
                     Change::Up(link) => self.go_up(link, now),
-                    Change::Down(link, for_good) => self.go_down(link, for_good, now),
-                    Change::Stop(..) | Change::Other => false,
+                    Change::Down(link, _, for_good) => self.go_down(link, for_good, now),
+                    Change::Stop(..) | Change::Table | Change::Other => false,
                 };
             if let Some(outside) = &mut self.outside
                 && !is_known

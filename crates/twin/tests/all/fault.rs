@@ -8,7 +8,7 @@ use crate::scenarios::build::{
     C104, DS_LINK, add_cable, add_group, crossbar, empty, failing, line, send_list, set_route,
 };
 use crate::scenarios::faults::{with_faults, with_tables, with_timeouts};
-use crate::scenarios::lanes::{with_arbiters, with_classes, with_lanes};
+use crate::scenarios::lanes::{with_arbiters, with_classes, with_lanes, with_whole_packets_and_faults};
 use crate::scenarios::networks::random_network;
 use crate::scenarios::ports::draw_pairs;
 use crate::scenarios::programs::{random_programs, with_announcements, with_resends};
@@ -182,6 +182,22 @@ fn replaced_tables_with_classes_of_their_own_agree() {
     assert!(agreed.delivered > 10 * agreed.runs && others > 20, "{agreed:?}, {others}");
 }
 
+/// Packets that pass whole are computed as one when they are cut, too, and where tables are replaced.
+#[test]
+fn whole_packets_with_faults_agree() {
+    let (mut agreed, mut as_one) = (Agreed::default(), 0);
+    for seed in seeds("whole packets with faults", 0..160) {
+        let fabric = random_fabric(seed);
+        let until = time_for(&fabric, 15);
+        let fabric = with_whole_packets_and_faults(&fabric, seed, until);
+        agreed.compare(seed, &fabric, until);
+        let run = agree::simulate(&fabric, until, false, 1 << 50).expect("a route for every packet");
+        as_one += u64::from(seed % 4 > 0 && run.packets().is_some());
+    }
+    assert!(agreed.delivered > 10 * agreed.runs && agreed.cut > agreed.runs, "{agreed:?}");
+    assert!(agreed.discarded > agreed.runs && 4 * as_one == 3 * agreed.runs, "{as_one}, {agreed:?}");
+}
+
 #[test]
 fn lanes_with_faults_agree() {
     let mut agreed = Agreed::default();
@@ -211,7 +227,8 @@ fn programs_with_faults_agree() {
         let fabric = random_programs(&random_fabric(seed), seed);
         let fabric = if seed % 3 == 1 { with_announcements(&fabric, seed) } else { fabric };
         let until = time_for(&fabric, 40);
-        seen.compare(seed, &with_faults(&fabric, seed, until), until);
+        let drawn = if seed % 4 == 3 { with_whole_packets_and_faults } else { with_faults };
+        seen.compare(seed, &drawn(&fabric, seed, until), until);
     }
     assert!(seen.received > 50, "{seen:?}");
 }

@@ -111,7 +111,7 @@ fn lane_arbiter(f: &Fabric) -> Checked {
 /// Refuses grants that wait for room where packets are not computed as one, and where room is not credit or is lost.
 fn with_room(f: &Fabric) -> Checked {
     known("grant_with_room", &[f.grant_with_room], 1)?;
-    if f.grant_with_room == 1 && (!f.is_by_packet() || f.has_pause() || f.has_faults()) {
+    if f.grant_with_room == 1 && (!f.is_by_packet() || f.has_pause() || f.may_lose()) {
         let expected =
             "0, unless packets are computed as one, no link fails and no switch pauses its senders";
         return fail("grant_with_room", 0, 1, expected);

@@ -23,15 +23,16 @@ impl Network for Packets {
     #[inline(always)]
     fn happen(&mut self, now: Time, news: &mut News) -> Happened {
         self.go_to_next(now);
-        let mut count = if self.next_outage() == now { self.fail() } else { 0 };
+        let mut count = if self.next_outage() == now { self.fail(&mut news.asking) } else { 0 };
         while let Some(event) = self.pop() {
             count += 1;
             match event {
                 Event::Arrive(stay) => self.admit(stay),
                 Event::Request(stay) => self.request(stay),
                 Event::Release(lane) => self.release(lane),
-                Event::Deliver(stay) => news.deliveries.push(self.deliver(stay)),
-                Event::Head(stay) => news.heads.push(self.head(stay)),
+                Event::Deliver(stay) => news.deliveries.extend(self.deliver(stay)),
+                Event::Head(stay) => news.heads.extend(self.head(stay)),
+                Event::Source(port) if !self.void.is_empty() && self.is_void(port) => {}
                 Event::Source(port) => match self.rests_until(port) {
                     Some(time) => self.schedule_source(port, time),
                     None => news.asking.push(port),
@@ -90,6 +91,10 @@ impl Network for Packets {
 
     fn all_lost(&self) -> Option<&Lost> {
         Some(Packets::lost(self))
+    }
+
+    fn stranded(&self) -> u64 {
+        Packets::stranded(self)
     }
 
     fn is_idle(&self) -> bool {

@@ -34,6 +34,24 @@ pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f
 }
 
+/// The same with links that fail, and no other faults.
+pub fn with_cuts(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
+    let mut f = with_faults(fabric, seed, until);
+    let fails: Vec<bool> = f.fault_kind.iter().map(|&kind| kind == fault_kind::LINK).collect();
+    fn keep<T>(fails: &[bool], column: &mut Vec<T>) {
+        let mut fails = fails.iter();
+        column.retain(|_| *fails.next().expect("a fault"));
+    }
+    keep(&fails, &mut f.fault_link);
+    [&mut f.fault_down_ticks, &mut f.fault_ended_ticks, &mut f.fault_up_ticks]
+        .into_iter()
+        .for_each(|column| keep(&fails, column));
+    keep(&fails, &mut f.fault_kind);
+    f.fault_character_ticks.clear();
+    check(&f).expect("the generator makes legal faults");
+    f
+}
+
 /// Changes the rates of some links in some networks, whatever else happens to these links.
 fn rates(f: &mut Fabric, draw: &mut Draw, span: u32) {
     let mut rows = Vec::new();

@@ -3,7 +3,7 @@
 use fabriloom_engine::fabric::{Fabric, NONE, arbiter, check, sharing};
 use fabriloom_engine::kernel::Time;
 
-use super::faults::with_quiet_faults;
+use super::faults::{with_cuts, with_quiet_faults, with_tables};
 use super::ports::{draw_classes, draw_pairs};
 use super::random::{Draw, draw_for};
 
@@ -144,11 +144,17 @@ pub fn with_congestion(fabric: &Fabric, seed: u64) -> Fabric {
     f
 }
 
-/// The same with links that fail or stop without cutting many packets.
+/// The same with links that fail or stop without cutting many packets, with links that cut them, and with new tables.
 pub fn with_whole_packets_and_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let f = without_pool(with_whole_packets(fabric, seed));
-    let f =
-        with_quiet_faults(&Fabric { drops: 0, grant_with_room: 0, link_ring: Vec::new(), ..f }, seed, until);
+    let f = Fabric { drops: 0, grant_with_room: 0, link_ring: Vec::new(), ..f };
+    let f = with_classes(&f, seed).filter(|_| seed.is_multiple_of(5)).unwrap_or(f);
+    let f = match seed % 4 {
+        0 => with_quiet_faults(&f, seed, until),
+        1 => with_tables(&f, seed, until),
+        2 => with_tables(&with_cuts(&f, seed, until), seed, until),
+        _ => with_cuts(&f, seed, until),
+    };
     assert!(f.is_by_packet(), "seed {seed}");
     f
 }
