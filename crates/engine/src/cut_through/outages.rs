@@ -85,6 +85,10 @@ impl Network {
         hit.sort_unstable_by_key(|&stay| (self.stays[stay].lane, self.stays[stay].number));
         let holds = |at: &Stay| lanes.contains(&at.out.lane) && at.left >= self.now && !at.spills;
         let holders: Vec<u32> = self.stays.numbers().filter(|&stay| holds(&self.stays[stay])).collect();
+        if self.fabric.has_pause() && hit.len() + holders.len() > 0 {
+            // What a buffer holds decides when its sender goes on.
+            return false;
+        }
         self.cut_wire(link);
         for &stay in &hit {
             let Stay { packet, start, end, .. } = self.stays[stay];
