@@ -284,7 +284,8 @@ NOTES = f"""A grid of {SIDE} x {SIDE} switches with a terminal each, random traf
 statistics on, otherwise the presets' defaults. *Factor*: against the same network without the
 feature; of `spacefibre-2g5` against one lane without frames. *At most*: what is aimed at, as such a factor
 or, from 2000 on, in instructions per packet-hop; bold: not met. Not counted are packet distribution and
-terminals of several ports."""
+terminals of several ports. A fault far in the future cuts nothing: where packets do not pass whole, a cut
+begins the run again, 5 times as slow with 64 B, 30 to 40 times with 1000 B."""
 
 
 KEPT: list[Case] = [
