@@ -305,7 +305,7 @@ def test_what_links_send_is_counted_until_the_end() -> None:
             }
         )
     )
-    assert found.links["characters"].to_list() == [10, 0, 0, 0]  # of 5.12 ns, until the end of the run
+    assert found.links["characters"].to_list() == [11, 0, 0, 0]  # they start at 97.28 ns and every 5.12 ns
 
 
 def test_a_link_is_not_blocked_longer_than_the_window_has_left() -> None:
