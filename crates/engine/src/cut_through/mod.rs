@@ -26,8 +26,8 @@
 //! it may come at any time. It is looked up in the same way, and is known on all links on which the packet is.
 //!
 //! Time-outs, codes and packet distribution end or delay packets in other ways: with these, and without these conditions,
-//! the room `lanes` computes the network, character by character; and so it does with wrong bits, other rates, and links
-//! that stop within a packet or for ever.
+//! the room `lanes` computes the network, character by character; and so it does with wrong bits, other rates, links that
+//! stop within a packet or for ever, and packets that are cut where switches pause.
 //!
 //! # Map
 //!

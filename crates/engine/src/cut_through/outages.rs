@@ -180,9 +180,6 @@ impl Network {
         let mut lanes = Vec::new();
         for lane in self.fabric.lanes_of(link) {
             self.catch_up(lane, self.now - 1);
-            if let Some(store) = self.stores.get_mut(lane as usize) {
-                store.forget(self.now);
-            }
             let at = &mut self.lanes[lane as usize];
             (at.first, at.coming) = (NONE, NONE);
             lanes.push(std::mem::replace(&mut at.free_at, UNKNOWN));
@@ -211,9 +208,6 @@ impl Network {
             self.packets[packet].pieces += 1;
             let at = &mut self.stays[stay];
             (at.length, at.end, at.is_cut) = (count, ended - arrival, true);
-            if let Some(store) = self.stores.get_mut(lane as usize) {
-                store.will_store(ended, count);
-            }
             self.correct(stay, length - count);
         } else {
             self.take_from_queue(stay);
@@ -286,7 +280,6 @@ impl Network {
         let link = self.lanes[lane as usize].link;
         let kind = self.kind(link);
         let end = ready.max(start + Time::from(length - 1) * Time::from(kind.character));
-        let (arrival, to_terminal) = (kind.arrival(end), kind.to_terminal);
         self.stays[stay].end = end;
         let at = &mut self.lanes[lane as usize];
         at.started -= i64::from(missing);
@@ -295,9 +288,6 @@ impl Network {
         (sent.length, sent.end) = (length, end);
         let sent = *sent;
         self.correct_wire(link, lane, &before, &sent);
-        if let Some(store) = self.stores.get_mut(lane as usize).filter(|_| !to_terminal) {
-            store.will_store_instead(arrival, length);
-        }
         self.correct_hop(link, start, self.links[link as usize].sent_at);
         self.links[link as usize].due = UNKNOWN;
         self.wake(link, self.now);

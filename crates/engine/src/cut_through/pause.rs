@@ -33,16 +33,6 @@ impl Store {
         self.coming.push_back((end, length));
     }
 
-    /// The same, instead of what was noted last.
-    pub fn will_store_instead(&mut self, end: Time, length: u32) {
-        self.coming.back_mut().into_iter().for_each(|last| *last = (end, length));
-    }
-
-    /// Forgets what comes from a tick on.
-    pub fn forget(&mut self, now: Time) {
-        self.coming.retain(|&(time, _)| time < now);
-    }
-
     /// Lets the sender start, and says at the end of a tick what is stored.
     pub fn renew(&mut self, now: Time) {
         self.level.pauses = false;
