@@ -7,9 +7,14 @@ use crate::kernel::Time;
 pub const NEVER: u64 = 1 << 62;
 
 impl Fabric {
-    /// Whether links fail.
+    /// Whether links fail, stop or deliver wrong bits.
     pub fn has_faults(&self) -> bool {
         !self.fault_link.is_empty()
+    }
+
+    /// Whether links fail.
+    pub fn has_links_that_fail(&self) -> bool {
+        self.fault_kind.contains(&fault_kind::LINK)
     }
 
     /// Whether links fail in another way than that they stop for a time, between packets since senders are paused; or

@@ -1,17 +1,10 @@
-//! Failures of links as a network sees them that computes packets in advance: each change is known from the beginning.
+//! Failures of links and new tables as a network sees them that is computed in advance: each change is known from the
+//! beginning.
 //!
-//! A link that fails loses what is on it, and a cut changes what has been computed already. But if nothing is on a link from
-//! its failure to its repair, all that changes is that it cannot be granted, and then has all its credit again:
-//!
-//! * **fails**: no packet holds the link, all that it has sent has arrived, and its terminal has put nothing on it;
-//! * **is down**: its terminal puts nothing on it, and no head has only links that are down to wait for;
-//! * **runs again**: nothing is left in the input buffer at its end.
-//!
-//! So this is all that `switched` computes in advance: links that are down from the beginning, spare ones, and failures in
-//! pauses. If anything else happens, the run begins again character by character (see `Simulation::advance`). That costs
-//! little: up to there it was computed many times faster. New tables, and failures of links that carry codes, always end the
-//! computation in advance there, and wrong bits and links that stop for good also in `cut_through`, where the rest of a
-//! packet that is cut is known. What a network keeps of a link that is down is `W`.
+//! A failure is a limit of what is computed ahead around its link, so that a cut revokes little or nothing: see
+//! `switched::cuts` and `cut_through::outages`. What is not computed there ends the computation in advance: the run begins
+//! again character by character (see `Simulation::advance`). Wrong bits, links that stop for good, and failures of links
+//! that carry codes always do. What a network keeps of a link that is down is `W`.
 
 use std::cmp::Reverse;
 
@@ -50,13 +43,15 @@ pub struct Outages<W> {
     /// In descending order: the last one is the next.
     changes: Vec<(Time, Change)>,
     down: Vec<Down<W>>,
+    /// Whether tables are replaced.
+    has_tables: bool,
     /// Whether something has happened that is not computed in advance.
     beyond: bool,
 }
 
 impl<W> Default for Outages<W> {
     fn default() -> Self {
-        Self { changes: Vec::new(), down: Vec::new(), beyond: false }
+        Self { changes: Vec::new(), down: Vec::new(), has_tables: false, beyond: false }
     }
 }
 
@@ -78,7 +73,7 @@ impl<W> Outages<W> {
         }
         changes.extend(fabric.table_ticks.iter().map(|&tick| (tick as Time, Change::Table)));
         changes.sort_unstable_by_key(|&change| Reverse(change));
-        Self { changes, ..Self::default() }
+        Self { changes, has_tables: fabric.has_tables(), ..Self::default() }
     }
 
     /// Takes the links that stop for a time out of the changes, with the ticks from and until when, in order.
@@ -92,6 +87,14 @@ impl<W> Outages<W> {
         });
         stops.reverse();
         stops
+    }
+
+    /// Returns when which links fail, the last first.
+    pub fn failures(&self) -> impl Iterator<Item = (Time, u32)> {
+        self.changes.iter().filter_map(|&(time, change)| match change {
+            Change::Down(link, ..) => Some((time, link)),
+            _ => None,
+        })
     }
 
     /// Returns the tick of the next change, or [`Time::MAX`].
@@ -118,6 +121,11 @@ impl<W> Outages<W> {
     /// Whether it has ended.
     pub fn is_over(&self) -> bool {
         self.beyond
+    }
+
+    /// Whether links are down, or tables are replaced.
+    pub fn is_changed(&self) -> bool {
+        !self.down.is_empty() || self.has_tables
     }
 
     /// Adds a link that is down.

@@ -218,12 +218,14 @@ impl Network for Worms {
     #[inline(always)]
     fn happen(&mut self, now: Time, news: &mut News) -> Happened {
         let (mut count, mut is_quiet) = (0, true);
+        let acts = self.next_outside() == now;
         if self.next_outside() < Time::MAX {
             self.goes_to(now);
         }
-        if self.next_outside() == now {
-            count += self.happens_outside(now, &mut news.codes);
-            is_quiet = news.codes.is_empty();
+        if acts {
+            count += self.happens_outside(now, &mut news.codes, &mut news.asking);
+            is_quiet = news.codes.is_empty() && news.asking.is_empty();
+            self.lost_marks(&mut news.lost);
             if self.wheel.peek() != Some(now) {
                 return Happened { events: count, is_quiet };
             }
@@ -232,6 +234,11 @@ impl Network for Worms {
         while let Some(event) = self.wheel.pop() {
             count += 1;
             match Event::of(event) {
+                event if acts && self.is_void(now, event) => {}
+                Event::Request(link) if self.is_changed() && self.has_no_way(link, now) => {
+                    self.discard(link, now);
+                    self.lost_marks(&mut news.lost);
+                }
                 Event::Request(link) if self.wheel.is_over() & self.is_decided() => {
                     self.request_alone(link, now);
                     break;
@@ -239,9 +246,10 @@ impl Network for Worms {
                 Event::Request(link) => self.request(link),
                 Event::Release(link) => self.release(link),
                 Event::Deliver(link) => {
-                    is_quiet = false;
-                    let packet = self.deliver(link).delivery;
-                    news.deliveries.push(Delivery { delivered: now, ..packet });
+                    if let Some(packet) = self.deliver(link) {
+                        is_quiet = false;
+                        news.deliveries.push(Delivery { delivered: now, ..packet.delivery });
+                    }
                 }
                 Event::Source(number) => {
                     is_quiet = false;
@@ -300,8 +308,12 @@ impl Network for Worms {
         self.extensions
     }
 
-    fn losses(&self) -> Vec<Losses> {
-        vec![Losses::default(); if self.fabric().may_lose() { self.fabric().links() } else { 0 }]
+    fn all_lost(&self) -> Option<&Lost> {
+        self.all_lost()
+    }
+
+    fn stranded(&self) -> u64 {
+        self.stranded()
     }
 
     fn hops(&self) -> &Hops {

@@ -147,7 +147,9 @@ impl Ports {
     /// Calls a function for each group that contains a link.
     #[inline(always)]
     fn for_groups(&mut self, port: &Port, mut act: impl FnMut(&mut Group, &Member)) {
-        act(&mut self.groups[port.group.group as usize], &port.group);
+        if let Some(group) = self.groups.get_mut(port.group.group as usize) {
+            act(group, &port.group);
+        }
         if port.others != NONE {
             cold_path();
             for member in &self.others[port.others as usize] {
@@ -238,6 +240,13 @@ impl Ports {
         let chosen = self.remove(links, group, place);
         self.groups[group as usize].served = chosen;
         chosen
+    }
+
+    /// Takes all heads out of a group's queue.
+    pub fn take_all(&mut self, links: &[Link], group: u32) -> Vec<u32> {
+        let all = self.waiting(links, group).collect();
+        self.groups[group as usize].waiting = 0;
+        all
     }
 
     /// Takes the head at an index out of a group's queue.
@@ -410,6 +419,11 @@ impl Port {
         self.entry = routes.entry(fabric, self.switch, class);
     }
 
+    /// The same by a table that may have replaced the first one.
+    pub fn look_up_in(&mut self, fabric: &Fabric, table: u32, class: u32) {
+        self.entry = fabric.entry(table, self.switch, class);
+    }
+
     /// Draws the part of its group that the head will request.
     pub fn draw(&mut self, fabric: &Fabric, class: u32, packet: (u32, Time)) {
         self.entry = fabric.drawn(self.entry, self.switch, class, packet);
@@ -451,6 +465,11 @@ impl Port {
             self.release_pending = true;
             wheel.schedule(Event::Release(link).number(), self.free_at);
         }
+    }
+
+    /// Returns that of a link in no group.
+    pub fn alone() -> Self {
+        Self::new(Member { bit: 0, group: NONE }, NONE, false)
     }
 
     fn new(group: Member, switch: u32, deletes_header: bool) -> Self {

@@ -102,6 +102,11 @@ impl InputBuffer {
         self.exit_free = next;
     }
 
+    /// Forgets the request of a head that was lost.
+    pub fn forget(&mut self) {
+        self.asked = false;
+    }
+
     /// Records that the head packet has left; the next packet is at the front from a tick on.
     #[inline(always)]
     pub fn leave(&mut self, at_front: Time) {
@@ -165,6 +170,17 @@ impl OutputBuffer {
         self.granted = end - self.shift;
         (self.holder, self.way) = (holder, way);
         (here, self.granted)
+    }
+
+    /// Takes characters off the packet granted last.
+    pub fn shorten(&mut self, missing: u32) {
+        self.granted -= missing;
+    }
+
+    /// Has nothing before the wire any more; the next packet is numbered from a character on.
+    pub fn empty(&mut self, next: Number) {
+        self.granted = next;
+        self.entered = None;
     }
 
     /// Records that its holder's packet has left the input buffer.

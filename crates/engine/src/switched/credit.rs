@@ -5,7 +5,7 @@ use std::num::Wrapping;
 
 use super::link::Kind;
 use super::queue::{Queue, Run};
-use super::timeline::Number;
+use super::timeline::{Number, ahead};
 use crate::kernel::Time;
 
 /// What a link may send. Credit is taken by quanta, in the order in which characters leave the input buffer.
@@ -145,6 +145,27 @@ impl Credit {
     #[inline(always)]
     pub fn set_waits(&mut self, waits: bool) {
         self.waits = waits;
+    }
+
+    /// Gives back the credit for characters from one on, which will not follow. Some is taken before they are sent, once their
+    /// places are known to be free.
+    pub fn give_back(&mut self, kind: &Kind, end: Number) {
+        let beyond = ahead(self.next_quantum, end);
+        let characters = if beyond > 0 { beyond as u32 / kind.quantum * kind.quantum } else { 0 };
+        self.next_quantum -= characters;
+        self.characters -= characters;
+    }
+
+    /// Ends all credit of a link that fails, and what would return more, from its next character on.
+    pub fn end(&mut self, next: Number) {
+        const NEVER: u32 = 1 << 30;
+        *self = Self {
+            next_quantum: next + Wrapping(NEVER),
+            characters: 0,
+            keeps: false,
+            waits: false,
+            kept: Queue::default(),
+        };
     }
 
     /// Renews the unlimited credit of a terminal.

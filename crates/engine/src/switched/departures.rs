@@ -92,6 +92,10 @@ impl Network {
             return self.leave_plain::<true>(link, at.input.output());
         }
         let (output, arrival) = (at.input.output(), at.last_arrival(self.kind(at), &self.crowd));
+        let place = self.leaving(at, end - Wrapping(1)).expect("it is known").0.time;
+        if self.kind(at).fails && place.max(arrival) >= to.wire.horizon() {
+            return;
+        }
         let place = self.keep_credit(link);
         self.left::<true>(link, output, Some(place.max(arrival)));
     }
@@ -162,7 +166,9 @@ impl Network {
             return at.wire.known();
         }
         let places = Wrapping(kind.output_buffer);
-        let keep = at.output.granted() - places - Wrapping(1);
+        // Where links fail, the packet may end early.
+        let end = if kind.fails { at.wire.known() } else { at.output.granted() };
+        let keep = end - places - Wrapping(1);
         let Some(from) = self.links.get(at.output.holder() as usize) else { return keep };
         let stepwise = self.kind(from).stepwise;
         let next = if stepwise {
@@ -230,6 +236,14 @@ impl Link {
     #[inline(always)]
     fn last_arrival(&self, kind: &Kind, crowd: &Crowd) -> Time {
         kind.arrival(self.worm(self.head(), crowd).time - Time::from(kind.end))
+    }
+
+    /// Returns when the sent end of the head packet of a plain link leaves for its output.
+    pub fn departure_of_end(&self, kind: &Kind, to: &Link, next: &Kind, crowd: &Crowd) -> Time {
+        let places = to.places(next, kind.crossbar);
+        let last = places.turns.end - Wrapping(1);
+        let own = self.input.crosses_at(last, kind.crossbar);
+        model::departure(self.last_arrival(kind, crowd), own, places.free_at(last))
     }
 
     /// Takes or stores the credit for the rest of the departing head packet of a plain link; returns when its end

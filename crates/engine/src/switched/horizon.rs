@@ -25,7 +25,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 use self::paths::Paths;
 use super::link::{Kind, Link};
-use super::outages::Was;
+use super::outages::with_looks;
 use super::state::Network;
 use super::timeline::Number;
 use super::worm::Crowd;
@@ -46,9 +46,10 @@ pub(super) struct Outside {
     due: Vec<u32>,
     wires: Vec<Wires>,
     codes: Option<(Box<Codes>, Paths)>,
-    pub outages: Outages<Was>,
-    /// No link is stopped, and no code is on a wire, after this tick.
-    opens: Time,
+    /// What each link that is down was before: free from this tick on.
+    pub outages: Outages<Time>,
+    /// No link is stopped, no code is on a wire, no error end of a failure starts and no link runs again after this tick.
+    pub opens: Time,
 }
 
 /// What is known of one wire besides its packets.
@@ -74,7 +75,7 @@ impl Outside {
             return None;
         }
         let mut outages = Outages::new(fabric, codes.is_some());
-        let stops = outages.take_stops();
+        let stops = with_looks(fabric, outages.take_stops(), &outages);
         let codes = codes.map(|codes| (codes, Paths::new(fabric)));
         let mut outside = Self { codes, outages, ..Self::of_nothing(fabric.links()) };
         for (link, from, until) in stops {
@@ -96,6 +97,16 @@ impl Outside {
         assert!(stops.back().is_none_or(|last| last.1 <= from), "link {link} is stopped twice at {from}");
         stops.push_back((from, until));
         self.looks.extend([Reverse((from, link)), Reverse((until, link))]);
+    }
+
+    /// Adds a wire that is looked at whenever another one will be, and returns its horizon.
+    pub fn add_wire(&mut self, like: u32) -> Time {
+        let added = self.wires.len() as u32;
+        let stops = self.wires[like as usize].stops.iter().map(|stop| stop.0);
+        let looks: Vec<Time> = stops.filter(|&stop| stop > self.now).collect();
+        self.wires.push(Wires::default());
+        looks.iter().for_each(|&at| self.stop(added, at, at));
+        looks.first().copied().unwrap_or(Time::MAX)
     }
 
     /// Has a link looked at again at a tick.
@@ -217,8 +228,8 @@ impl Network {
     /// Handles what acts on links from outside in this tick, before all other events; returns the number of events.
     #[cold]
     #[inline(never)]
-    pub fn happens_outside(&mut self, now: Time, seen: &mut Vec<Seen>) -> u64 {
-        let mut count = self.fail(now);
+    pub fn happens_outside(&mut self, now: Time, seen: &mut Vec<Seen>, asking: &mut Vec<u32>) -> u64 {
+        let mut count = self.fail(now, asking);
         let Some(outside) = &mut self.outside else { return 0 };
         let mut due = std::mem::take(&mut outside.due);
         if let Some((codes, _)) = &mut outside.codes {
@@ -240,7 +251,8 @@ impl Network {
         }
         if let Some(outside) = &mut self.outside {
             outside.due = due;
-            self.next_outside = outside.next();
+            let next_void = self.cuts.as_ref().map_or(Time::MAX, |cuts| cuts.next_void());
+            self.next_outside = outside.next().min(next_void);
         }
         count
     }
@@ -279,7 +291,7 @@ impl Network {
         let Some(outside) = &mut self.outside else { return };
         let at = &mut self.links[link as usize];
         let wire = &mut outside.wires[link as usize];
-        if let Some((_, until)) = wire.stops.pop_front_if(|stop| stop.0 == now) {
+        while let Some((_, until)) = wire.stops.pop_front_if(|stop| stop.0 == now) {
             at.wire.hold_until(at.wire.free().max(until));
             outside.opens = outside.opens.max(until);
         }
@@ -307,6 +319,13 @@ impl Network {
         let held = std::mem::take(&mut outside.wires[link as usize].held);
         if held > 0 {
             self.resume(link, held);
+        }
+        let holder = self.links[link as usize].output.holder();
+        if let Some(from) = self.links.get(holder as usize)
+            && self.kind(from).fails
+        {
+            self.try_left(holder);
+            self.follow_any();
         }
     }
 

@@ -13,7 +13,7 @@ use super::timeline::START;
 use super::watchdog::timeout_at;
 use super::wire::Wire;
 use super::worm::{Order, Rows};
-use crate::fabric::Fabric;
+use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
 
 /// The state of a link. Fields that are read together are adjacent, because the links of a network exceed the cache;
@@ -93,6 +93,11 @@ pub(crate) struct Kind {
     pub to_terminal: bool,
     /// Whether the source is a terminal.
     pub from_terminal: bool,
+    /// Whether links fail, and no codes are sent: then it is not known before a horizon what leaves for its output at the
+    /// horizon or later.
+    pub fails: bool,
+    /// The row of the link when its head packet has been spilled, or [`NONE`] where none is: see the module `cuts`.
+    pub returns_to: u32,
 }
 
 /// Returns all links in their initial state, and their kinds.
@@ -189,6 +194,8 @@ impl Kind {
             plain: !stepwise && !long,
             to_terminal: fabric.is_terminal(target),
             from_terminal: fabric.is_terminal(source),
+            fails: fabric.has_links_that_fail() && !fabric.has_codes() && !stepwise,
+            returns_to: NONE,
         }
     }
 

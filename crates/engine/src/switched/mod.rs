@@ -23,7 +23,8 @@
 //! | order within a tick | `run::network`: `happen`, then `decide` | `event.rs`: the order of `What` |
 //! | codes: made, arrived, passed on; sent | `links::codes`: `make`, `arrive`, `pass`; [`horizon`]: `send_code` | `code.rs`: `make_code`, `code_arrives`, `code_ready`, `start_code` |
 //! | time-outs | [`watchdog`]: whether there might be one | `fault.rs`: `moves`, `watch` |
-//! | down, up; stuck | [`outages`]: `go_down`, `go_up`, where nothing is lost; [`horizon`]: `stop` | `fault.rs`: `go_down`, `go_up`; `wire.rs`: `stop` |
+//! | down, up; stuck | [`outages`]: `go_down`, `go_up`; [`horizon`]: `stop` | `fault.rs`: `go_down`, `go_up`; `wire.rs`: `stop` |
+//! | ended; spilled, discarded | [`cuts`]: `cut`, `end_early`; `spill`, `discard` | `fault.rs`: `end_early`; `spill`, `throw_away`, `discard` |
 //! | horizon | [`horizon`]: `Outside::horizon`, `hold`, `look`, `resume`; of codes `Paths::next` | `wire.rs`: `stop` |
 //!
 //! # Files
@@ -53,7 +54,8 @@
 //! | [`heads`] | the first characters of packets at terminals, for programs | `tell_begun` by [`packet_path`], [`transmit`] and [`whole`] |
 //! | [`allocation`], [`arbiter`], [`routes`] | the groups and the heads that wait for them; which link a head gets; the group of each class | `enqueue`, `touch`, `begin`, `take_first`, `serve`, `release` by [`arbiter`]; `close`, `open` by [`outages`]; `look_up`, `draw`, `granted`, `hold`, `unhold` by [`packet_path`]; `announce` by both |
 //! | [`horizon`] | what acts on wires from outside; nothing is computed beyond it | `hold` by [`transmit`]; `renew_horizon` by [`packet_path`] and [`stream`]; `stop` and `happens_outside` by `run` |
-//! | [`outages`] | links that fail while nothing is on them, and whether more than that has happened | `fail` by [`horizon`] |
+//! | [`outages`] | links that fail and run again, and whether more than that has happened | `fail` by [`horizon`] |
+//! | [`cuts`] | what is lost then: packets that end early, and those that are spilled | `cut`, `discard_waiting` by [`outages`], `discard` by `run`, `piece_gone` by [`packet_path`] |
 //! | [`worm`] | the packets on a link, in the order in which they are sent | `append` and `take_head` by [`packet_path`], `has_begun` by [`transmit`] and [`fast`], `sent` by all that send, `bind` by [`departures`] |
 //! | [`sent`] | counts of a link for the table of links | `add` by [`worm`], `is_interrupted` by [`horizon`]; cleared by [`state`] |
 //! | [`trace`] | which link a packet was on, and how long | `hops` by its own `keep_hop` |
@@ -86,6 +88,7 @@ mod arbiter;
 mod buffers;
 mod burst;
 mod credit;
+mod cuts;
 mod deadlock;
 mod demand;
 mod departures;

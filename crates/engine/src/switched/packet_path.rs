@@ -8,7 +8,7 @@ use super::early::takes_known_here;
 use super::link::{Kind, Link, two};
 use super::queue::Run;
 use super::state::{Beside, Event, Network, PacketState, UNKNOWN};
-use super::timeline::ahead;
+use super::timeline::{Number, ahead};
 use super::worm::{Crowd, Gone, Header, PASSED, Worm};
 use crate::fabric::{Fabric, NONE};
 use crate::kernel::Time;
@@ -47,7 +47,7 @@ impl Network {
     fn put_on_link<const PACED: bool>(&mut self, terminal: u32, packet: &Packet) {
         let link = self.fabric.terminal_out_link[terminal as usize];
         let address = self.fabric.address_chars(terminal, packet.target);
-        let own = self.fabric.own_classes(terminal, packet.target);
+        let own = self.fabric.own_classes_since(terminal, packet.target, packet.dispatch);
         let class = self.fabric.terminal_class[packet.target as usize] + own;
         let (header, class, headers) = match packet.via {
             NONE if address > 0 => (Header::Address, class, address + self.fabric.header_chars),
@@ -91,7 +91,8 @@ impl Network {
             None
         };
         let (delivery, dispatch) = (packet.sent_by(terminal), packet.dispatch);
-        worm.packet = beside.packets.add(PacketState { delivery, dispatch, address });
+        worm.packet =
+            beside.packets.add(PacketState { delivery, dispatch, address, ..PacketState::default() });
         *at.append(beside.crowd) = worm;
         let to_terminal = at.to_terminal;
         let mut gone = None;
@@ -258,14 +259,14 @@ impl Network {
     /// Reports an end of packet, if somebody wants to know.
     #[inline(always)]
     pub(super) fn tell_sent(&mut self, link: u32, gone: &Gone) {
-        if self.hops.limit > 0 {
+        if self.hops.limit > 0 && link < self.fabric.links() as u32 {
             cold_path();
             self.keep_hop(link, gone.packet, gone.started, gone.free);
         }
     }
 
-    /// Takes the packet that has been received at the end of a link.
-    pub fn deliver(&mut self, link: u32) -> &PacketState {
+    /// Takes the packet that has been received at the end of a link; None if it is lost.
+    pub fn deliver(&mut self, link: u32) -> Option<&PacketState> {
         let at = &mut self.links[link as usize];
         let packet = at.take_head(&mut self.crowd).packet;
         if at.head() != at.sending() {
@@ -273,8 +274,13 @@ impl Network {
             let time = self.kinds[at.kind as usize].delivery(sent);
             self.schedule(Event::Deliver(link), time);
         }
+        if self.packets[packet].lost {
+            cold_path();
+            self.piece_gone(packet);
+            return None;
+        }
         self.packets.remove(packet);
-        &self.packets[packet]
+        Some(&self.packets[packet])
     }
 
     /// Schedules the request of the head of an input buffer of a switch, once its header is readable.
@@ -322,6 +328,15 @@ impl Beside<'_> {
         leaves: Option<Time>,
     ) -> bool {
         let kind = &self.kinds[at.kind as usize];
+        if kind.fails && to.wire.horizon() < Time::MAX {
+            cold_path();
+            let next = &self.kinds[to.kind as usize];
+            let leaves = leaves.unwrap_or_else(|| at.departure_of_end(kind, to, next, self.crowd));
+            if leaves >= to.wire.horizon() {
+                // It is asked again when that is reached.
+                return false;
+            }
+        }
         let head = at.take_head(self.crowd);
         let leaves = match leaves {
             Some(leaves) => leaves,
@@ -332,6 +347,10 @@ impl Beside<'_> {
             }
         };
         at.input.leave(kind.at_front(leaves));
+        if kind.returns_to != NONE {
+            cold_path();
+            at.kind = kind.returns_to;
+        }
         let free = kind.release(leaves);
         if leaves - to.port.last_grant() >= kind.timeout {
             cold_path();
@@ -382,7 +401,7 @@ impl Beside<'_> {
 /// Lets the head of an input buffer draw a part of the group that it will request; apart, to keep registers for others.
 #[cold]
 #[inline(never)]
-fn draw(fabric: &Fabric, packets: &Slab<PacketState>, crowd: &Crowd, at: &mut Link, class: u32) {
+pub(super) fn draw(fabric: &Fabric, packets: &Slab<PacketState>, crowd: &Crowd, at: &mut Link, class: u32) {
     let PacketState { delivery, dispatch, .. } = packets[at.worm(at.head(), crowd).packet];
     at.port.draw(fabric, class, (delivery.source, dispatch));
 }
@@ -437,7 +456,8 @@ fn strip(fabric: &Fabric, packets: &mut Slab<PacketState>, worm: &Worm) -> (Head
         }
         Header::Via => {
             let Delivery { source, target, .. } = packet.delivery;
-            let class = fabric.terminal_class[target as usize] + fabric.own_classes(source, target);
+            let own = fabric.own_classes_since(source, target, packet.dispatch);
+            let class = fabric.terminal_class[target as usize] + own;
             (Header::Final, class, deleted)
         }
         Header::Final | Header::Deleted => (Header::Deleted, worm.class, deleted),
@@ -448,6 +468,21 @@ fn strip(fabric: &Fabric, packets: &mut Slab<PacketState>, worm: &Worm) -> (Head
 #[inline(always)]
 pub(super) fn asking_chars(fabric: &Fabric, header: Header) -> u32 {
     header_chars(fabric, header).max(1)
+}
+
+/// Whether a worm without its last few characters ends within its headers.
+pub(super) fn has_part_of_header(
+    fabric: &Fabric,
+    packets: &Slab<PacketState>,
+    worm: &Worm,
+    missing: Number,
+) -> bool {
+    let later = match worm.header {
+        Header::Address => packets[worm.packet].address - 1 + fabric.header_chars,
+        Header::Via => fabric.header_chars,
+        Header::Final | Header::Deleted => 0,
+    };
+    (worm.end - worm.first - missing).0 <= header_chars(fabric, worm.header) + later
 }
 
 /// Returns the characters of the front header.

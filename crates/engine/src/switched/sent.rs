@@ -24,6 +24,12 @@ impl Sent {
         self.ticks += ticks;
     }
 
+    /// Counts the characters of a packet that is not sent to its end, and the ticks from the first to after the last.
+    pub fn add_part(&mut self, characters: u32, ticks: Time) {
+        self.characters += u64::from(characters);
+        self.ticks += ticks;
+    }
+
     /// Takes ticks off that something else had within a packet.
     pub fn is_interrupted(&mut self, ticks: Time) {
         self.ticks -= ticks;

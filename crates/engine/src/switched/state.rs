@@ -1,6 +1,7 @@
 //! The state of the wormhole engine: links, groups and packets.
 
 use super::allocation::Ports;
+use super::cuts::Cuts;
 use super::demand;
 use super::horizon::Outside;
 use super::link::{self, Kind, Link};
@@ -14,6 +15,7 @@ use crate::kernel::Time;
 use crate::kernel::random::Stream;
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
+use crate::links::losses::Losses;
 use crate::measure::{Delivery, Hops, LinkCounts};
 
 /// A time that is not known yet.
@@ -66,6 +68,10 @@ pub struct PacketState {
     pub dispatch: Time,
     /// Characters of its address that have not been deleted yet.
     pub address: u32,
+    /// Its pieces besides one, if it was cut.
+    pub further: u16,
+    /// Whether it is lost.
+    pub lost: bool,
 }
 
 /// A wormhole network in operation.
@@ -104,6 +110,8 @@ pub struct Network {
     /// What may act on links from outside their packets, if anything, and when next; [`Time::MAX`] if never.
     pub(super) outside: Option<Box<Outside>>,
     pub(super) next_outside: Time,
+    /// What is lost, if links fail.
+    pub(super) cuts: Option<Box<Cuts>>,
     /// Whether a packet stayed at a switch long enough for a time-out to end it.
     pub(super) overstays: bool,
     /// Whether the arrival of a packet's first character at its terminal is reported.
@@ -173,6 +181,7 @@ impl Network {
             grants: 0,
             extensions: 0,
             wheel: Wheel::default(),
+            cuts: Cuts::new(&fabric),
             outside,
             next_outside: Time::MAX,
             overstays: false,
@@ -187,9 +196,9 @@ impl Network {
         &self.fabric
     }
 
-    /// Returns the packets dispatched and not yet delivered.
+    /// Returns the packets dispatched and not yet delivered or lost.
     pub fn in_flight(&self) -> u64 {
-        self.packets.count() as u64
+        self.packets.count() as u64 - self.cuts.as_ref().map_or(0, |cuts| cuts.remains)
     }
 
     /// Returns a packet by number.
@@ -232,7 +241,7 @@ impl Network {
     /// Returns the counts of every link since the last [`Network::clear_counts`].
     pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
         let codes = self.code_counts();
-        self.links.iter().enumerate().map(|(number, link)| {
+        self.links[..self.fabric.links()].iter().enumerate().map(|(number, link)| {
             let mut counts = link.sent.counts(self.kind(link), link.port.wait_ticks());
             let code = codes.get(number).map_or(0, |codes| codes.sent);
             counts.busy_ticks +=
@@ -248,5 +257,6 @@ impl Network {
             link.port.clear_wait();
         }
         self.clear_code_counts();
+        self.cuts.iter_mut().for_each(|cuts| cuts.lost.on_links.fill(Losses::default()));
     }
 }

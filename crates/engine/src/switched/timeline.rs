@@ -279,6 +279,25 @@ impl Timeline {
         self.single = false;
     }
 
+    /// Forgets all from a character on, of those that are looked up from another one on: this number of characters and
+    /// one before that were long ago. There is room for another piece.
+    pub fn forget_from(&mut self, number: Number, keep: Number, places: u32) {
+        let mut kept = Self::new(0, self.pace, self.group);
+        kept.known = keep;
+        kept.pieces = [Piece { first: keep - Wrapping(places + 1), ..kept.pieces[0] }; ROOM];
+        while kept.known != number {
+            let run = self.run_from(kept.known);
+            if !kept.has_room() {
+                kept.make_room(keep - Wrapping(places + 1));
+            }
+            kept.push(&Run { count: run.count.min((number - kept.known).0), ..run });
+        }
+        if !kept.has_room() {
+            kept.make_room(keep - Wrapping(places + 1));
+        }
+        *self = kept;
+    }
+
     /// Makes room for another piece; pieces that end before a character are not looked up any more.
     pub fn make_room(&mut self, keep: Number) {
         if let Some(older) = &mut self.older {

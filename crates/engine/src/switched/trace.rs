@@ -17,7 +17,7 @@ impl Network {
     /// Returns the worms that are on links, with end -1.
     pub fn standing(&self) -> Vec<Hop> {
         let mut found = Vec::new();
-        for (link, at) in (0..).zip(&self.links) {
+        for (link, at) in (0..self.fabric.links() as u32).zip(&self.links) {
             if !at.has_sent_all() {
                 let worm = at.worm(at.sending(), &self.crowd);
                 if ahead(at.wire.known(), worm.first) > 0 {
@@ -28,7 +28,7 @@ impl Network {
         found
     }
 
-    fn hop(&self, link: u32, packet: u32, begin: Time, end: Time) -> Hop {
+    pub(super) fn hop(&self, link: u32, packet: u32, begin: Time, end: Time) -> Hop {
         let hop = Hop::of(&self.packets[packet].delivery, link, begin, end, hop_kind::PACKET);
         Hop { started: self.start_of(packet), ..hop }
     }

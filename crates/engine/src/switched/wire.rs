@@ -104,6 +104,19 @@ impl Wire {
         self.starts.skip(count);
     }
 
+    /// Forgets the starts from a character on, of those that are looked up from another one on: all earlier ones were
+    /// long ago. The wire is free.
+    pub fn forget_from(&mut self, number: Number, keep: Number, places: u32) {
+        self.starts.forget_from(number, keep, places);
+        self.free = 0;
+    }
+
+    /// Sends a character that starts after the horizon.
+    pub fn send_late(&mut self, run: &Run, last: u32) {
+        self.starts.push(run);
+        self.free = run.time + Time::from(last);
+    }
+
     /// Sends nothing before a tick.
     #[inline(always)]
     pub fn hold_until(&mut self, time: Time) {

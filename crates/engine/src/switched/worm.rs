@@ -52,6 +52,12 @@ impl Worm {
         self.time = time;
     }
 
+    /// Takes characters off its end; its time is this from now on.
+    pub fn shorten(&mut self, missing: u32, time: Time) {
+        self.end -= missing;
+        self.time = time;
+    }
+
     /// Each of its characters waits for its entry in `OutputBuffer::entered`.
     #[inline(always)]
     pub fn bind(&mut self) {
@@ -237,6 +243,26 @@ impl Link {
         self.order.sending = next;
         self.sent.add(characters, free - started);
         Gone { number, packet, next, started, free }
+    }
+
+    /// Ends the order of its worms, all of them given, after a number of them that have been sent.
+    pub fn end_at(&mut self, stay: usize, worms: &[(u32, Worm)], crowd: &mut Crowd) {
+        for &(number, _) in &worms[stay..] {
+            match self.worms.0.get_mut(number as usize) {
+                Some(row) => row.packet = NONE,
+                None => _ = crowd.free(number),
+            }
+        }
+        let last = worms[..stay].last().map_or(NONE, |worm| worm.0);
+        if last == NONE {
+            self.order.head = NONE;
+        } else {
+            self.worm_mut(last, crowd).next = NONE;
+        }
+        self.order.tail = last;
+        self.order.sending = NONE;
+        self.output.empty(self.wire.known());
+        self.due.catch_up();
     }
 
     /// Takes the first worm off.

@@ -99,7 +99,9 @@ fn run_over(
             match Event::of(event) {
                 Event::Request(link) => network.request(link),
                 Event::Release(link) => network.release(link),
-                Event::Deliver(link) => delivered.push((now, network.deliver(link).delivery.source)),
+                Event::Deliver(link) => {
+                    delivered.push((now, network.deliver(link).expect("all arrive").delivery.source));
+                }
                 Event::Source(terminal) => {
                     free.push(now);
                     left -= 1;

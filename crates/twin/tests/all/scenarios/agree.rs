@@ -172,6 +172,13 @@ pub fn emptied(seed: u64, fabric: &Fabric, until: Time, twin: &TwinRun) {
     same_use(seed, fabric, &drained, twin);
 }
 
+/// Compares a network of links with sources up to a time limit, and drained after it.
+pub fn drained(seed: u64, fabric: &Fabric, until: Time) -> TwinRun {
+    let twin = links(seed, fabric, until);
+    emptied(seed, fabric, until, &twin);
+    twin
+}
+
 /// Counts of the compared runs.
 #[derive(Debug, Default)]
 pub struct Agreed {

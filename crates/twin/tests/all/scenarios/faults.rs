@@ -12,20 +12,7 @@ pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let draw = &mut draw_for(seed ^ 0xfa_017);
     let mut f = fabric.clone();
     let span = u32::try_from(until).expect("a short run");
-    let mut free_from = vec![0; f.links()];
-    let mut faults = Vec::new();
-    for _ in 0..draw.pick(&[1, 1, 2, 4, 20]) {
-        let down = u64::from(draw.between(0, span));
-        let ended = down + draw.pick(&[1_u64, 5, 85, 400]);
-        let least = ended + draw.pick(&[1_u64, 10, 2000]);
-        let up = if draw.chance(20) { NEVER } else { least + u64::from(draw.between(0, span / 2)) };
-        for link in links(&f, draw) {
-            if free_from[link as usize] <= down {
-                free_from[link as usize] = up;
-                faults.push((down, link, ended, up, ()));
-            }
-        }
-    }
+    let faults = failures(&f, draw, span);
     // They were drawn in another order, so they might overlap.
     let kind = |()| if draw.chance(70) { fault_kind::LINK } else { draw.between(1, 3) as u8 };
     add(&mut f, faults, kind);
@@ -34,22 +21,32 @@ pub fn with_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     f
 }
 
-/// The same with links that fail, and no other faults.
+/// The same, where all that happens is that links fail.
 pub fn with_cuts(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
-    let mut f = with_faults(fabric, seed, until);
-    let fails: Vec<bool> = f.fault_kind.iter().map(|&kind| kind == fault_kind::LINK).collect();
-    fn keep<T>(fails: &[bool], column: &mut Vec<T>) {
-        let mut fails = fails.iter();
-        column.retain(|_| *fails.next().expect("a fault"));
-    }
-    keep(&fails, &mut f.fault_link);
-    [&mut f.fault_down_ticks, &mut f.fault_ended_ticks, &mut f.fault_up_ticks]
-        .into_iter()
-        .for_each(|column| keep(&fails, column));
-    keep(&fails, &mut f.fault_kind);
-    f.fault_character_ticks.clear();
+    let mut f = fabric.clone();
+    let faults = failures(&f, &mut draw_for(seed ^ 0xc075), u32::try_from(until).expect("a short run"));
+    add(&mut f, faults, |()| fault_kind::LINK);
     check(&f).expect("the generator makes legal faults");
     f
+}
+
+/// Returns when which links fail, and until when.
+fn failures(f: &Fabric, draw: &mut Draw, span: u32) -> Vec<(u64, u32, u64, u64, ())> {
+    let mut free_from = vec![0; f.links()];
+    let mut faults = Vec::new();
+    for _ in 0..draw.pick(&[1, 1, 2, 4, 20]) {
+        let down = u64::from(draw.between(0, span));
+        let ended = down + draw.pick(&[1_u64, 20, 85, 400]);
+        let least = ended + draw.pick(&[1_u64, 10, 2000]);
+        let up = if draw.chance(20) { NEVER } else { least + u64::from(draw.between(0, span / 2)) };
+        for link in links(f, draw) {
+            if free_from[link as usize] <= down {
+                free_from[link as usize] = up;
+                faults.push((down, link, ended, up, ()));
+            }
+        }
+    }
+    faults
 }
 
 /// Changes the rates of some links in some networks, whatever else happens to these links.
