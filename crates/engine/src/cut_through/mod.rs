@@ -37,7 +37,7 @@
 //! | `A(m)`, `F(m)`, `H`, release, at the front, delivery | `switched/model.rs`: `arrival`, `must_have_left`, `request`, `release`, `at_front`, `delivery` | `wire.rs`: `arrive` |
 //! | credit for whole packets | [`departures`]: `credit_at` | `wire.rs`: `is_ready`, `credit` |
 //! | down, ended, up; stuck | [`outages`]: `go_down`, `cut`, `correct`, `go_up`, `stop` | `fault.rs`: `go_down`, `end_early`, `go_up`; `wire.rs`: `stop` |
-//! | spilled, no output, tables | [`outages`]: `spill`, `route_now`; [`departures`]: `departure`; [`input`]: `entry` | `fault.rs`: `spill`, `throw_away`, `discard`; `switch.rs`: `routed` |
+//! | spilled, no output, tables | [`outages`]: `spill`, `finds_route`; [`departures`]: `departure`; [`input`]: `entry` | `fault.rs`: `spill`, `throw_away`, `discard`; `switch.rs`: `routed` |
 //! | pause | [`pause`]: `goes_on_at`, `catch_up` | `wire.rs`: `store`, `is_ready` |
 //! | memory that ports share | [`memory`]: `take_in`, `take`, `give_back`, `tells`, `look_at_memory` | `memory.rs`: `takes_places`, `gives_places_back`, `survey` |
 //! | a full buffer | [`pause`]: `admit`, `discard` | `wire.rs`: `is_dropped`; `fault.rs`: `lose` |
