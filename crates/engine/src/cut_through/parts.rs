@@ -89,7 +89,7 @@ impl Stay {
     }
 }
 
-/// Characters that have started on a lane one behind the other: a packet, or all of it but an error end, or that.
+/// Characters that have started on a lane without gaps: a packet, or all of it but an error end, or that.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub start: Time,
