@@ -104,16 +104,10 @@ impl Network {
     /// Queues the packet of a stay, whose request is due in this tick.
     #[inline(always)]
     pub fn request(&mut self, stay: u32) {
-        let Stay { lane, entry, out, .. } = self.stays[stay];
-        if out.grant != self.now {
-            // It comes to the front at another tick, because something has been cut.
+        if self.loses && !self.finds_route(stay) {
             return;
         }
-        self.stays[stay].out.grant = UNKNOWN;
-        let entry = if self.loses { self.route_now(stay) } else { entry };
-        if entry == NONE {
-            return;
-        }
+        let Stay { lane, entry, .. } = self.stays[stay];
         let (group, head) = (entry >> 1, Head { since: self.now, lane, stay });
         let waiting = &mut self.groups.rows[group as usize].waiting;
         let place = waiting.iter().rposition(|&other| other < head).map_or(0, |place| place + 1);
@@ -278,22 +272,21 @@ impl Network {
             self.mark(head.stay, output);
         }
         let now = self.now;
-        let Stay { packet, length, whole, class, entry, is_cut, .. } = self.stays[head.stay];
+        let Stay { packet, length, class, entry, is_cut, .. } = self.stays[head.stay];
         let link = self.lanes[output as usize].link;
         let deletes = entry & 1 == 1 || self.fabric.link_deletes_header[link as usize] == 1;
         let class = if deletes { self.last_class(packet) } else { class };
         let (deleted, crosses) = if self.uneven { self.shorten(head, link, deletes) } else { (0, now) };
-        let (length, whole) = (length - deleted, whole - deleted);
+        let length = length - deleted;
         let to = &mut self.lanes[output as usize];
         let number = to.granted;
         to.granted += i64::from(length);
         (to.free_at, to.last_grant) = (UNKNOWN, now);
-        let new = Stay::new(packet, length, class);
-        let from = head.stay;
-        let stay = self.stays.add(Stay { lane: output, number, crosses, from, whole, is_cut, ..new });
+        let new = Stay { lane: output, number, crosses, from: head.stay, ..Stay::new(packet, length, class) };
+        let stay = self.stays.add(new);
         self.stays[head.stay].out = Out { lane: output, deleted, number, grant: now };
         if is_cut {
-            self.stays[stay].end = self.end_crosses(head.stay);
+            self.grant_cut(head.stay, stay);
         }
         self.lanes[head.lane as usize].crossing.push(head.stay);
         let shared = &mut self.links[link as usize];

@@ -36,7 +36,7 @@ impl Network {
         if at.is_granted() {
             return marks.lanes[at.out.lane as usize];
         }
-        if at.out.grant < UNKNOWN {
+        if at.out.grant < UNKNOWN || !self.groups.waiting(at.entry >> 1).any(|other| other == stay) {
             // Its request is scheduled.
             return true;
         }

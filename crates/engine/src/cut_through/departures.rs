@@ -13,12 +13,7 @@ impl Network {
         if number >= at.started {
             return UNKNOWN;
         }
-        let character = Time::from(self.kind(at.link).character);
-        let place = |sent: &Sent| {
-            let (count, last) = (number - sent.number + 1, sent.end + character);
-            let is_last = count == i64::from(sent.length);
-            if is_last { last } else { last.min(sent.start + count * character) }
-        };
+        let place = |sent: &Sent| sent.start + (number - sent.number + 1) * Time::from(sent.character);
         at.last_sent(|sent| sent.number <= number).map_or(0, place)
     }
 
@@ -26,10 +21,8 @@ impl Network {
     #[inline(always)]
     fn freed_by(&self, lane: u32, time: Time) -> i64 {
         let at = &self.lanes[lane as usize];
-        let character = Time::from(self.kind(at.link).character);
         match at.last_sent(|sent| sent.start <= time) {
-            Some(sent) if time >= sent.end + character => sent.number + i64::from(sent.length),
-            Some(sent) => sent.number + i64::from(sent.length - 1).min((time - sent.start) / character),
+            Some(sent) => sent.number + sent.freed_by(time),
             None => at.sent.front().map_or(0, |sent| sent.number),
         }
     }
@@ -38,27 +31,24 @@ impl Network {
     /// packet; [`UNKNOWN`] until the character whose place it takes has started. What is deleted takes none.
     #[inline(always)]
     pub(super) fn departure(&self, stay: &Stay, index: i64) -> Time {
-        if stay.spills { self.spilled_at(stay, index) } else { self.crosses_at(stay, index) }
-    }
-
-    /// The same for a packet that is spilled since a tick.
-    #[cold]
-    fn spilled_at(&self, stay: &Stay, index: i64) -> Time {
-        let crosses = if stay.is_granted() { self.crosses_at(stay, index) } else { UNKNOWN };
+        if stay.is_cut {
+            return self.departure_if_cut(stay, index);
+        }
         let kind = self.kind(self.lanes[stay.lane as usize].link);
-        let arrival = kind.arrival(self.start_of(stay, index));
-        if crosses < stay.crosses { crosses } else { arrival.max(stay.crosses) }
+        self.crosses_at(stay, index, kind.arrival(stay.start) + index * Time::from(kind.character))
     }
 
-    /// `S(n)`: returns when a character of a packet that has started starts.
-    #[inline(always)]
-    pub(super) fn start_of(&self, stay: &Stay, index: i64) -> Time {
-        let character = Time::from(self.kind(self.lanes[stay.lane as usize].link).character);
-        if index + 1 == i64::from(stay.length) { stay.end } else { stay.start + index * character }
+    /// The same for a packet that is cut, or spilled since a tick.
+    #[cold]
+    fn departure_if_cut(&self, stay: &Stay, index: i64) -> Time {
+        let arrival = self.kind(self.lanes[stay.lane as usize].link).arrival(self.start_of(stay, index));
+        let crosses = if stay.is_granted() { self.crosses_at(stay, index, arrival) } else { UNKNOWN };
+        if stay.spills && crosses >= stay.crosses { arrival.max(stay.crosses) } else { crosses }
     }
 
+    /// The same for a character that arrives at a tick, and crosses.
     #[inline(always)]
-    fn crosses_at(&self, stay: &Stay, index: i64) -> Time {
+    fn crosses_at(&self, stay: &Stay, index: i64, arrival: Time) -> Time {
         let kind = self.kind(self.lanes[stay.lane as usize].link);
         let output = self.kind(self.lanes[stay.out.lane as usize].link).output_buffer;
         let Out { lane, deleted, number, .. } = stay.out;
@@ -66,8 +56,21 @@ impl Network {
             ..0 => 0,
             entered => self.place_at(lane, number + entered - i64::from(output)),
         };
-        let arrival = kind.arrival(self.start_of(stay, index));
         arrival.max(stay.out.grant + index * Time::from(kind.crossbar)).max(place)
+    }
+
+    /// The same of its last one.
+    pub(super) fn end_of(&self, stay: u32) -> Time {
+        let at = &self.stays[stay];
+        self.start_of(at, i64::from(at.length) - 1)
+    }
+
+    /// `S(n)`: returns when a character of a packet that has started starts, or its end if that is before.
+    #[inline(always)]
+    pub(super) fn start_of(&self, stay: &Stay, index: i64) -> Time {
+        let is_end = stay.is_cut && index + 1 >= i64::from(stay.length);
+        let character = self.kind(self.lanes[stay.lane as usize].link).character;
+        if is_end { stay.end } else { stay.start + index * Time::from(character) }
     }
 
     /// Returns the characters that were granted a lane and whose credit has not come back, by the quantum; 0 into terminals.
@@ -99,13 +102,12 @@ impl Network {
         if time < arrived.max(stay.out.grant) {
             return 0;
         }
-        let mut count = if time >= kind.arrival(stay.end) {
-            length
-        } else {
-            (length - 1).min((time - arrived) / Time::from(kind.character) + 1)
-        };
-        if stay.spills && (time >= stay.crosses || !stay.is_granted()) {
-            return count;
+        let mut count = length.min((time - arrived) / Time::from(kind.character) + 1);
+        if stay.is_cut {
+            count = if time < kind.arrival(stay.end) { count.min(length - 1) } else { length };
+            if stay.spills && (time >= stay.crosses || !stay.is_granted()) {
+                return count;
+            }
         }
         if kind.crossbar > 0 {
             count = count.min((time - stay.out.grant) / Time::from(kind.crossbar) + 1);

@@ -80,9 +80,9 @@ impl Network {
         let at = &self.stays[stay];
         let kind = self.kind(self.lanes[at.lane as usize].link);
         let stored = self.fabric.store_and_forward == 1;
-        let needed = if stored { at.length } else { self.front_header(at.packet).max(1).min(at.length) };
+        let needed = if stored { at.length } else { self.front_header(at.packet).max(1) };
         let time = kind.request(front_at, self.start_of(at, i64::from(needed) - 1));
-        if std::mem::replace(&mut self.stays[stay].out.grant, time) == time {
+        if self.loses && std::mem::replace(&mut self.stays[stay].out.grant, time) == time {
             return;
         }
         // A packet that arrives now, and is let in, may request at once.
@@ -113,7 +113,10 @@ impl Network {
     /// Records when the end of a packet leaves its buffer: then its lane is released, and the next packet is at the front.
     #[inline(always)]
     fn leave(&mut self, from: u32, stay: u32, left: Time) {
-        let Stay { lane, length, out, .. } = self.stays[from];
+        let before = &mut self.stays[from];
+        before.left = left;
+        let at = *before;
+        let Stay { lane, length, out, .. } = at;
         self.will_leave(lane, left, length);
         self.stays[stay].from = NONE;
         let kind = self.kind(self.lanes[lane as usize].link);
@@ -123,23 +126,19 @@ impl Network {
         if self.groups.are_awaited(out.lane) {
             self.announce(out.lane);
         }
-        self.come_forward(from, left, front_at);
+        self.come_forward(from, &at, front_at);
     }
 
-    /// Brings the next packet to the front at a tick, after one whose end leaves.
+    /// Brings the packet behind one whose end leaves to the front at a tick.
     #[inline(always)]
-    pub(super) fn come_forward(&mut self, from: u32, left: Time, front_at: Time) {
-        let before = &mut self.stays[from];
-        before.left = left;
-        let Stay { lane, queue, next, .. } = *before;
-        let queue = &mut self.lanes[lane as usize].queues[queue as usize];
-        queue.front_at = front_at;
-        if queue.first == from {
-            queue.first = next;
-        }
-        match queue.first {
+    pub(super) fn come_forward(&mut self, from: u32, at: &Stay, front_at: Time) {
+        let queue = &mut self.lanes[at.lane as usize].queues[at.queue as usize];
+        // After a cut it may have left the queue before.
+        let first = if queue.first == from { at.next } else { queue.first };
+        (queue.first, queue.front_at) = (first, front_at);
+        match first {
             NONE => queue.last = NONE,
-            next => self.ask(next, front_at),
+            first => self.ask(first, front_at),
         }
     }
 }

@@ -22,8 +22,8 @@
 //! looked up in the same way, and one event looks at its groups again. With `link_ring` it is granted by places, and not
 //! every head that waits can take a lane that another one can.
 //!
-//! A packet that is cut has a new end: an error end, whose start is `Stay::end` as that of any other last character, but
-//! it may come at any time. It is looked up in the same way, and is known on all links on which the packet is.
+//! A packet that is cut has a new end: an error end, which may come at any time: at `Stay::end`, and as a row of its own
+//! among what a lane has sent. It is looked up in the same way, and is known on all links on which the packet is.
 //!
 //! Time-outs, codes and packet distribution end or delay packets in other ways: with these, and without these conditions,
 //! the room `lanes` computes the network, character by character; and so it does with wrong bits, other rates, links that
@@ -37,7 +37,7 @@
 //! | `A(m)`, `F(m)`, `H`, release, at the front, delivery | `switched/model.rs`: `arrival`, `must_have_left`, `request`, `release`, `at_front`, `delivery` | `wire.rs`: `arrive` |
 //! | credit for whole packets | [`departures`]: `credit_at` | `wire.rs`: `is_ready`, `credit` |
 //! | down, ended, up; stuck | [`outages`]: `go_down`, `cut`, `correct`, `go_up`, `stop` | `fault.rs`: `go_down`, `end_early`, `go_up`; `wire.rs`: `stop` |
-//! | spilled, no output, tables | [`outages`]: `spill`, `route_now`; [`departures`]: `departure`; [`input`]: `entry` | `fault.rs`: `spill`, `throw_away`, `discard`; `switch.rs`: `routed` |
+//! | spilled, no output, tables | [`outages`]: `spill`, `finds_route`; [`departures`]: `departure`; [`input`]: `entry` | `fault.rs`: `spill`, `throw_away`, `discard`; `switch.rs`: `routed` |
 //! | pause | [`pause`]: `goes_on_at`, `catch_up` | `wire.rs`: `store`, `is_ready` |
 //! | memory that ports share | [`memory`]: `take_in`, `take`, `give_back`, `tells`, `look_at_memory` | `memory.rs`: `takes_places`, `gives_places_back`, `survey` |
 //! | a full buffer | [`pause`]: `admit`, `discard` | `wire.rs`: `is_dropped`; `fault.rs`: `lose` |
@@ -62,8 +62,8 @@
 //!
 //! | file | what it does | writes |
 //! |---|---|---|
-//! | [`state`] | the network, and its counts | `looked_at`, `hops`; `wires`, `late`, `stalled_ticks` when counts are cleared |
-//! | [`parts`] | stays of packets, queues, lanes, links; the events and their numbers | |
+//! | [`state`] | the network, and its counts | `looked_at`, `hops`; `counted`, `late`, `stalled_ticks` when counts are cleared |
+//! | [`parts`] | stays of packets, queues, lanes, links; the events and their numbers | `Lane::charged` |
 //! | [`wire`] | dispatch, starts, delivery | `Link`; `Lane`: `sent`, `started`, `first`; `Stay`: `start`, `end`; `packets`; `wires` |
 //! | [`departures`] | when characters leave, looked up; credit | `Lane`: `departed`, `crossing` |
 //! | [`input`] | packets arrive, request and leave | `Queue`; `Stay`: `entry`, `queue`, `left`, `from`; `Lane`: `free_at`, `coming` when it is released |
@@ -83,10 +83,10 @@
 //! * What is known changes when a packet starts, and when one is granted a lane. Then `follow` looks at the packet that
 //!   still comes, and `look_again` at the wire before the buffer that it leaves: credit can only become earlier.
 //! * `due` of a link is the earliest tick for which it is scheduled. An event of a later tick finds another one and does
-//!   nothing.
+//!   nothing. A lane that waits alone can start then, unless it is paused: after a cut, `correct` looks again.
 //! * `sent` of a lane has every packet of which a character may be looked up at a tick less than `keep` ago.
-//! * A packet requests only if `Out::grant` is the tick of the event, and is at its terminal only when its end has come: what
-//!   was scheduled before a cut need not be removed.
+//! * Where cuts are possible a packet requests only if `Out::grant` is the tick of the event, and is at its terminal only
+//!   when its end has come: what was scheduled before a cut need not be removed.
 //! * A lost packet is counted once, when its first piece is lost, and forgotten with its last piece.
 //! * A stay is forgotten when its credit has been counted, or its packet delivered. What is looked up of the next link of
 //!   its packet is in `Stay::out`, because that stay may be forgotten earlier.

@@ -89,16 +89,17 @@ impl Network {
             // What a buffer holds decides when its sender goes on.
             return false;
         }
-        self.cut_wire(link);
         for &stay in &hit {
-            let Stay { packet, start, end, .. } = self.stays[stay];
+            let Stay { packet, start, .. } = self.stays[stay];
             self.lose(packet, |losses| &mut losses.cut, link);
-            if start < UNKNOWN && end >= self.now {
+            if start < UNKNOWN && self.end_of(stay) >= self.now {
+                let end = self.end_of(stay);
                 let source = self.packets[packet].delivery.source;
                 if self.fabric.terminal_out_link[source as usize] == link {
                     asking.push(source);
                     self.void.push((source, end + Time::from(self.kind(link).character)));
                 }
+                self.cut_wire(stay);
                 self.correct_hop(link, start, self.now);
             }
         }
@@ -128,66 +129,67 @@ impl Network {
 
     /// Whether a packet on a lane has arrived before this tick, and has been received if that leads to a terminal.
     fn is_there(&self, stay: u32) -> bool {
-        let Stay { lane, start, end, .. } = self.stays[stay];
-        let kind = self.kind(self.lanes[lane as usize].link);
+        let Stay { lane, start, .. } = self.stays[stay];
+        if start == UNKNOWN {
+            return false;
+        }
+        let (kind, end) = (self.kind(self.lanes[lane as usize].link), self.end_of(stay));
         let arrival = if kind.to_terminal {
             kind.delivery(end + Time::from(kind.character))
         } else {
             kind.arrival(end)
         };
-        start < UNKNOWN && arrival < self.now
+        arrival < self.now
     }
 
     /// Takes back the characters of the packet on a wire that have not started before this tick.
-    fn cut_wire(&mut self, link: u32) {
-        let lane = self.links[link as usize].last;
-        if lane == NONE {
-            return;
-        }
-        let character = Time::from(self.kind(link).character);
-        let at = &mut self.lanes[lane as usize];
-        let Some(sent) = at.sent.back_mut().filter(|sent| sent.end >= self.now) else { return };
-        let before = *sent;
-        sent.length = sent.started(self.now, character);
-        sent.end = sent.start + Time::from(sent.length - 1) * character;
-        let sent = *sent;
-        at.started -= i64::from(before.length - sent.length);
+    fn cut_wire(&mut self, stay: u32) {
+        let Stay { lane, number, start, length, .. } = self.stays[stay];
+        let link = self.lanes[lane as usize].link;
+        let character = self.kind(link).character;
+        let unsent = self.unsent(&self.links[link as usize], self.now);
+        let length = length - unsent;
+        self.take_back(lane, number, unsent);
+        self.lanes[lane as usize].sent.push_back(Sent { start, number, length, character });
         self.links[link as usize].packets -= 1;
-        self.correct_wire(link, lane, &before, &sent);
+        self.set_sent(link, start + Time::from(length) * Time::from(character));
     }
 
-    /// Corrects what a wire is known to send last: fewer characters than before, or an end at another time.
-    fn correct_wire(&mut self, link: u32, lane: u32, before: &Sent, sent: &Sent) {
-        let character = Time::from(self.kind(link).character);
-        let late = sent.end - sent.start - Time::from(sent.length - 1) * character;
+    /// Takes back what started last on a lane: a packet that is to have fewer characters, or another end.
+    fn take_back(&mut self, lane: u32, number: i64, missing: u32) {
+        let at = &mut self.lanes[lane as usize];
+        at.started -= i64::from(missing);
+        at.sent.truncate(at.sent.partition_point(|sent| sent.number < number));
+        let shared = &mut self.links[at.link as usize];
+        shared.stalled_ticks -= std::mem::take(&mut shared.late);
+    }
+
+    /// Corrects when a wire has sent its last packet.
+    fn set_sent(&mut self, link: u32, time: Time) {
         let at = &mut self.links[link as usize];
-        at.characters -= u64::from(before.length - sent.length);
-        at.stalled_ticks += late - std::mem::replace(&mut at.late, late);
         let held = if at.free_at > at.sent_at { at.free_at } else { 0 };
-        at.sent_at = sent.end + character;
-        at.free_at = at.sent_at.max(held);
-        if let Some(rules) = &self.rules {
-            let turn = lane - self.fabric.lanes * link;
-            let (lengths, times) = ((before.length, sent.length), (sent.start, sent.end));
-            self.wires[link as usize].charge_again(rules, turn, lengths, times, character);
-        }
+        (at.sent_at, at.free_at) = (time, time.max(held));
     }
 
     /// Takes all packets before the wire of a link away, with its places and credit; returns what it was before.
     fn empty(&mut self, link: u32) -> Was {
         let kind = self.kind(link);
-        let (places, character) = (kind.output_buffer, Time::from(kind.character));
+        let (places, quantum) = (kind.output_buffer, i64::from(kind.quantum));
         let mut lanes = Vec::new();
         for lane in self.fabric.lanes_of(link) {
             self.catch_up(lane, self.now - 1);
             let at = &mut self.lanes[lane as usize];
+            if let (Some(rules), Some(wire)) = (&self.rules, self.wires.get_mut(link as usize)) {
+                at.charge(wire, rules, lane - self.fabric.lanes * link);
+            }
             (at.first, at.coming) = (NONE, NONE);
             lanes.push(std::mem::replace(&mut at.free_at, UNKNOWN));
-            // All places are free from now on.
-            let (number, end) = (at.started, self.now - character);
-            at.sent.push_back(Sent { start: self.now, number, length: places, end });
-            at.started += i64::from(places);
-            at.granted = at.started;
+            // All places are free from now on, and credit is counted from the next character.
+            let spare = places + (-at.started - i64::from(places)).rem_euclid(quantum) as u32;
+            at.sent.push_back(Sent { start: self.now, number: at.started, length: spare, character: 0 });
+            at.started += i64::from(spare);
+            at.counted += i64::from(spare);
+            (at.granted, at.charged) = (at.started, at.started);
         }
         let at = &mut self.links[link as usize];
         (at.waiting, at.due) = (0, UNKNOWN);
@@ -203,8 +205,10 @@ impl Network {
             // Its delivery is still scheduled.
             self.stays[stay].packet = NONE;
         } else if start < UNKNOWN && kind.arrival(start) < self.now {
-            let count =
-                1 + Sent { start, number: 0, length, end: UNKNOWN }.started(self.now - arrival, character);
+            let count = 1
+                + ((self.now - kind.arrival(start)) as u64)
+                    .div_ceil(character as u64)
+                    .min(u64::from(length - 1)) as u32;
             self.packets[packet].pieces += 1;
             let at = &mut self.stays[stay];
             (at.length, at.end, at.is_cut) = (count, ended - arrival, true);
@@ -237,69 +241,76 @@ impl Network {
     }
 
     /// Corrects what follows from a packet that has been cut: when it requests or leaves, and the same on the links behind.
-    fn correct(&mut self, mut stay: u32, missing: u32) {
-        loop {
-            let Stay { lane, queue, out, spills, end, .. } = self.stays[stay];
-            if spills {
-                return self.spill_all(stay);
-            }
-            if out.lane == NONE {
-                if out.grant < UNKNOWN {
-                    self.ask(stay, self.lanes[lane as usize].queues[queue as usize].front_at);
-                }
-                return;
-            }
-            let (ready, arrival) =
-                (self.end_crosses(stay), self.kind(self.lanes[lane as usize].link).arrival(end));
-            let to = &mut self.lanes[out.lane as usize];
-            let next = to.last;
-            to.granted -= i64::from(missing);
-            to.coming = next;
-            let at = &mut self.stays[next];
-            (at.length, at.is_cut, at.from) = (at.length - missing, true, stay);
-            let has_started = at.start < UNKNOWN;
-            if has_started {
-                self.correct_start(next, missing, ready);
-            } else {
-                at.end = ready;
-                if at.length == 1 {
-                    at.crosses = at.crosses.max(arrival);
-                }
-            }
-            self.follow(next);
-            if !has_started || self.kind(self.lanes[out.lane as usize].link).to_terminal {
-                return;
-            }
-            stay = next;
+    fn correct(&mut self, stay: u32, missing: u32) {
+        let mut all = Some(stay);
+        while let Some(stay) = all {
+            all = self.correct_one(stay, missing);
+            // It may start its next packet later than it was known to.
+            let link = self.lanes[self.stays[stay].lane as usize].link;
+            self.links[link as usize].due = UNKNOWN;
+            self.fabric.lanes_of(link).for_each(|lane| self.look_again(lane));
         }
     }
 
-    /// Corrects the packet that has started last on a lane, and whose end is ready for the wire at a tick.
-    fn correct_start(&mut self, stay: u32, missing: u32, ready: Time) {
-        let Stay { lane, start, length, .. } = self.stays[stay];
+    /// Corrects what follows from a packet whose end on a lane has been corrected; returns its stay on the next one, if any.
+    fn correct_one(&mut self, stay: u32, missing: u32) -> Option<u32> {
+        let Stay { lane, queue, out, spills, start, .. } = self.stays[stay];
+        let kind = self.kind(self.lanes[lane as usize].link);
+        if start == UNKNOWN || kind.to_terminal {
+            return None;
+        }
+        if spills {
+            self.spill_all(stay);
+            return None;
+        }
+        if out.lane == NONE {
+            if out.grant < UNKNOWN {
+                self.ask(stay, self.lanes[lane as usize].queues[queue as usize].front_at);
+            }
+            return None;
+        }
+        let (ready, arrival) = (self.end_crosses(stay), kind.arrival(self.end_of(stay)));
+        let to = &mut self.lanes[out.lane as usize];
+        let next = to.last;
+        to.granted -= i64::from(missing);
+        to.coming = next;
+        let at = &mut self.stays[next];
+        (at.length, at.is_cut, at.end, at.from) = (at.length - missing, true, ready, stay);
+        if at.start < UNKNOWN {
+            self.correct_start(next, missing);
+        } else if at.length == 1 {
+            at.crosses = at.crosses.max(arrival);
+        }
+        self.follow(next);
+        Some(next)
+    }
+
+    /// Corrects the packet that has started last on a lane.
+    fn correct_start(&mut self, stay: u32, missing: u32) {
+        let Stay { lane, number, start, length, .. } = self.stays[stay];
         let link = self.lanes[lane as usize].link;
-        let kind = self.kind(link);
-        let end = ready.max(start + Time::from(length - 1) * Time::from(kind.character));
-        self.stays[stay].end = end;
-        let at = &mut self.lanes[lane as usize];
-        at.started -= i64::from(missing);
-        let sent = at.sent.back_mut().expect("it has started last");
-        let before = *sent;
-        (sent.length, sent.end) = (length, end);
-        let sent = *sent;
-        self.correct_wire(link, lane, &before, &sent);
+        self.take_back(lane, number, missing);
+        let late = self.end_late(stay);
+        self.links[link as usize].late = late;
+        self.set_sent(link, start + Time::from(length) * Time::from(self.kind(link).character) + late);
         self.correct_hop(link, start, self.links[link as usize].sent_at);
-        self.links[link as usize].due = UNKNOWN;
-        self.wake(link, self.now);
+    }
+
+    /// Makes of a stay that is granted to a packet that is cut one of such a packet.
+    #[cold]
+    pub(super) fn grant_cut(&mut self, from: u32, to: u32) {
+        let (end, whole) = (self.end_crosses(from), self.stays[from].whole - self.stays[from].out.deleted);
+        let at = &mut self.stays[to];
+        (at.is_cut, at.end, at.whole) = (true, end, whole);
     }
 
     /// Returns when the end of a packet that has an output is ready for its wire.
-    pub(super) fn end_crosses(&self, stay: u32) -> Time {
-        let Stay { lane, length, end, out, .. } = self.stays[stay];
+    fn end_crosses(&self, stay: u32) -> Time {
+        let Stay { lane, length, out, .. } = self.stays[stay];
         let kind = self.kind(self.lanes[lane as usize].link);
         let forward = self.links[self.lanes[out.lane as usize].link as usize].forward;
         let crosses = out.grant + Time::from(length - 1) * Time::from(kind.crossbar);
-        kind.arrival(end).max(crosses) + Time::from(forward)
+        kind.arrival(self.end_of(stay)).max(crosses) + Time::from(forward)
     }
 
     /// Corrects when a wire is free after a packet whose path is kept.
@@ -308,25 +319,29 @@ impl Network {
         self.hops.rows.iter_mut().rev().find(is_it).into_iter().for_each(|hop| hop.end = end);
     }
 
-    /// Returns the route of a packet that requests in this tick; [`NONE`] if it is spilled, because it has no header or no
-    /// link for it runs.
+    /// Whether a packet whose request is due has a route in this tick. If not, it is spilled, because it has no header or
+    /// no link for it runs; or it comes to the front at another tick, because something has been cut.
     #[inline(never)]
-    pub(super) fn route_now(&mut self, stay: u32) -> u32 {
-        let Stay { packet, lane, class, length, entry, is_cut, .. } = self.stays[stay];
+    pub(super) fn finds_route(&mut self, stay: u32) -> bool {
+        let Stay { packet, lane, class, length, entry, is_cut, out, .. } = self.stays[stay];
+        if out.grant != self.now {
+            return false;
+        }
+        self.stays[stay].out.grant = UNKNOWN;
         if is_cut && length <= self.front_header(packet) {
             self.spill(stay);
-            return NONE;
+            return false;
         }
         // With queues per output, its route is that of its queue.
         let switch = self.fabric.link_target[self.lanes[lane as usize].link as usize];
         let is_sorted = self.fabric.output_queues == 1 || !self.fabric.has_tables();
         let entry = if is_sorted { entry } else { self.entry((packet, class), switch, self.now) };
         self.stays[stay].entry = entry;
-        if entry != NONE && self.runs(entry >> 1) {
-            return entry;
+        let is_found = entry != NONE && self.runs(entry >> 1);
+        if !is_found {
+            self.discard_head(stay);
         }
-        self.discard_head(stay);
-        NONE
+        is_found
     }
 
     /// Discards the packet at the front of a queue, because no link for it runs.
@@ -338,8 +353,9 @@ impl Network {
 
     /// Spills the packet at the front of a queue from now on.
     fn spill(&mut self, stay: u32) {
+        let end = self.end_of(stay);
         let at = &mut self.stays[stay];
-        (at.spills, at.crosses) = (true, self.now);
+        (at.is_cut, at.end, at.spills, at.crosses) = (true, end, true, self.now);
         if at.out.lane == NONE {
             at.out.grant = self.now;
             self.lanes[at.lane as usize].crossing.push(stay);
@@ -349,10 +365,12 @@ impl Network {
 
     /// Records when the end of a packet is spilled.
     fn spill_all(&mut self, stay: u32) {
-        let Stay { lane, crosses, end, .. } = self.stays[stay];
+        let Stay { lane, crosses, .. } = self.stays[stay];
         let kind = self.kind(self.lanes[lane as usize].link);
-        let left = kind.arrival(end).max(crosses);
-        self.come_forward(stay, left, kind.at_front(left));
+        let left = kind.arrival(self.end_of(stay)).max(crosses);
+        let front_at = kind.at_front(left);
+        self.stays[stay].left = left;
+        self.come_forward(stay, &{ self.stays[stay] }, front_at);
         if left > self.now {
             // The run goes on until then; nothing starts on this account.
             self.schedule(Event::Wire(self.lanes[lane as usize].link), left);
@@ -383,9 +401,9 @@ impl Network {
     /// Ends a lost packet at a terminal, now or when its error end comes.
     #[cold]
     pub(super) fn end_piece(&mut self, stay: u32) {
-        let Stay { packet, lane, end, .. } = self.stays[stay];
+        let Stay { packet, lane, .. } = self.stays[stay];
         let kind = self.kind(self.lanes[lane as usize].link);
-        let delivery = kind.delivery(end + Time::from(kind.character));
+        let delivery = kind.delivery(self.end_of(stay) + Time::from(kind.character));
         if packet != NONE && delivery > self.now {
             return self.schedule(Event::Deliver(stay), delivery);
         }
@@ -427,7 +445,7 @@ impl Network {
         let stands =
             self.stays.kept().filter(|at| at.lane == lane).map(|at| i64::from(at.length)).sum::<i64>();
         let at = &mut self.lanes[lane as usize];
-        (at.departed, at.renewed, at.renewed_at) = (at.started - stands, at.started, self.now - 1);
+        (at.departed, at.renewed_at) = (at.started - stands, self.now - 1);
         if let Some(store) = self.stores.get_mut(lane as usize) {
             store.renew(self.now);
         }

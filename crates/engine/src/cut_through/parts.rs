@@ -5,6 +5,7 @@ use std::collections::VecDeque;
 use super::state::UNKNOWN;
 use crate::fabric::NONE;
 use crate::kernel::Time;
+use crate::links::arbiter::{Rules, Wire};
 use crate::switched::Kind;
 
 /// A packet on a lane, and in the input buffer at its end: from its grant until all its characters have left there.
@@ -25,10 +26,10 @@ pub(super) struct Stay {
     pub crosses: Time,
     /// When its first character starts on the wire; [`UNKNOWN`] before.
     pub start: Time,
-    /// When its last one does; before it has started, no earlier than this.
-    pub end: Time,
-    /// It is cut: its last character is an error end, which may come at any time.
+    /// It is cut, and its last character is an error end, which may come at any time; or it is spilled.
     pub is_cut: bool,
+    /// Then: when its last one starts; before it has started, no earlier than this.
+    pub end: Time,
     /// It is spilled in the input buffer, since `crosses`.
     pub spills: bool,
     /// The one behind it: before the same wire, later in the same queue.
@@ -54,7 +55,7 @@ pub(super) struct Out {
     pub deleted: u32,
     /// Number of the packet's first character there.
     pub number: i64,
-    /// When it is granted; before, when its request is due, or [`UNKNOWN`].
+    /// When it is granted. Before, [`UNKNOWN`]; if packets may be cut, until its request when that is due.
     pub grant: Time,
 }
 
@@ -70,8 +71,8 @@ impl Stay {
             number: 0,
             crosses: UNKNOWN,
             start: UNKNOWN,
-            end: 0,
             is_cut: false,
+            end: UNKNOWN,
             spills: false,
             next: NONE,
             from: NONE,
@@ -88,22 +89,29 @@ impl Stay {
     }
 }
 
-/// A packet that has started on a lane.
+/// Characters that have started on a lane without gaps: a packet, or all of it but an error end, or that.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub start: Time,
     /// Number of its first character.
     pub number: i64,
     pub length: u32,
-    /// When its last character starts.
-    pub end: Time,
+    /// Ticks of each; 0 if all their places are free at the start.
+    pub character: u32,
 }
 
 impl Sent {
-    /// Returns how many characters start before a tick, of which the last one does not.
-    pub fn started(&self, time: Time, character: Time) -> u32 {
-        let regular = (time - self.start).max(0) as u64;
-        regular.div_ceil(character as u64).min(u64::from(self.length - 1)) as u32
+    /// Returns how many of the places of these characters are free again by a tick.
+    #[inline(always)]
+    pub fn freed_by(&self, time: Time) -> i64 {
+        let (ticks, all, character) = (time - self.start, i64::from(self.length), Time::from(self.character));
+        if ticks < all * character { ticks / character } else { all }
+    }
+
+    /// Returns how many characters start at a tick or later.
+    pub fn unsent(&self, time: Time) -> u32 {
+        let (ticks, all) = ((time - self.start).max(0) as u64, u64::from(self.length));
+        if self.character == 0 { 0 } else { (all - ticks.div_ceil(self.character.into()).min(all)) as u32 }
     }
 }
 
@@ -133,7 +141,10 @@ pub(super) struct Lane {
     /// Number of characters of packets that were granted it, and that have started.
     pub granted: i64,
     pub started: i64,
-    /// The packets that started last, as far back as places and departures are looked up.
+    /// The number that had started when the counts were cleared, and those for which it is charged.
+    pub counted: i64,
+    pub charged: i64,
+    /// What started last, as far back as places and departures are looked up.
     pub sent: VecDeque<Sent>,
 
     /// When it can be granted again; [`UNKNOWN`] while its holder's end is not known.
@@ -149,9 +160,7 @@ pub(super) struct Lane {
     pub crossing: Vec<u32>,
     /// Characters of packets whose credit has returned.
     pub departed: i64,
-    /// Number of its first character since it runs: credit is counted from there, and what has left by this tick is known
-    /// at once.
-    pub renewed: i64,
+    /// Since it runs again, what has left by this tick is known at once.
     pub renewed_at: Time,
 }
 
@@ -164,6 +173,8 @@ impl Lane {
             coming: NONE,
             granted: 0,
             started: 0,
+            counted: 0,
+            charged: 0,
             sent: VecDeque::new(),
             free_at: 0,
             last_grant: -1,
@@ -171,12 +182,11 @@ impl Lane {
             queues: Vec::new(),
             crossing: Vec::new(),
             departed: 0,
-            renewed: 0,
             renewed_at: Time::MIN,
         }
     }
 
-    /// Returns the last packet sent of which this is true; it is of all before it.
+    /// Returns what was sent last of which this is true; it is of all before it.
     #[inline(always)]
     pub fn last_sent(&self, is_so: impl Fn(&Sent) -> bool) -> Option<&Sent> {
         // With long cables there are hundreds, of which the last is asked for mostly.
@@ -186,10 +196,19 @@ impl Lane {
         }
     }
 
+    /// Charges it for what has started since it was charged last. Until then an end may be cut.
+    pub fn charge(&mut self, wire: &mut Wire, rules: &Rules, lane: u32) {
+        let count = self.sent.iter().rev().take_while(|sent| sent.number >= self.charged).count();
+        for sent in self.sent.range(self.sent.len() - count..) {
+            wire.charge(rules, lane, sent.length, sent.start, sent.character.into());
+        }
+        self.charged = self.started;
+    }
+
     /// Returns how many characters must have left the input buffer for a packet to start, if it is the next.
     #[inline(always)]
     pub fn needs(&self, kind: &Kind, length: u32) -> i64 {
-        self.renewed + kind.must_have_left(self.started - self.renewed + i64::from(length) - 1)
+        kind.must_have_left(self.started + i64::from(length) - 1)
     }
 
     /// Returns the same for a packet that is granted the lane next.
@@ -220,7 +239,6 @@ pub(super) struct Link {
     pub dispatched: u32,
     /// What has started since the counts were cleared.
     pub packets: u64,
-    pub characters: u64,
     pub wait_ticks: u64,
     pub stalled_ticks: Time,
 }

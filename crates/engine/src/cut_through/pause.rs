@@ -44,11 +44,10 @@ impl Network {
     /// Lets a packet that has started on a lane into the buffer at its end, which will store it once its end has come.
     #[inline(always)]
     pub(super) fn let_in(&mut self, stay: u32) {
-        let Stay { lane, length, end, .. } = self.stays[stay];
-        if let Some(store) = self.stores.get_mut(lane as usize) {
-            let kind = &self.kinds[self.links[self.lanes[lane as usize].link as usize].kind as usize];
-            let end = kind.arrival(end);
-            store.will_store(end, length);
+        let Stay { lane, length, .. } = self.stays[stay];
+        if !self.stores.is_empty() {
+            let end = self.kind(self.lanes[lane as usize].link).arrival(self.end_of(stay));
+            self.stores[lane as usize].will_store(end, length);
         }
         self.arrive(stay);
     }

@@ -111,7 +111,6 @@ impl Network {
             waiting: 0,
             dispatched: NONE,
             packets: 0,
-            characters: 0,
             wait_ticks: 0,
             stalled_ticks: 0,
         });
@@ -237,23 +236,30 @@ impl Network {
     }
 
     /// Returns the characters of the packet on a wire that start at a tick or later.
-    fn unsent(&self, link: &Link, time: Time) -> u64 {
-        let last = (link.last != NONE).then(|| self.lanes[link.last as usize].sent.back()).flatten();
-        let Some(sent) = last.filter(|sent| sent.end >= time) else { return 0 };
-        u64::from(sent.length - sent.started(time, self.kinds[link.kind as usize].character.into()))
+    pub(super) fn unsent(&self, link: &Link, time: Time) -> u32 {
+        let last = self.lanes.get(link.last as usize).into_iter().flat_map(|lane| lane.sent.iter().rev());
+        last.map(|sent| sent.unsent(time)).take_while(|&unsent| unsent > 0).sum()
+    }
+
+    /// Returns the characters that have started on a lane of a link before a tick, since counts were cleared.
+    fn characters_of(&self, link: &Link, lane: u32, time: Time) -> u64 {
+        let at = &self.lanes[lane as usize];
+        let unsent = if link.last == lane { self.unsent(link, time) } else { 0 };
+        (at.started - at.counted - i64::from(unsent)) as u64
     }
 
     /// Returns the counts of every link: of what has started when it is looked at.
     pub fn counts(&self) -> impl Iterator<Item = LinkCounts> {
         let time = self.looked_at.max(self.now + 1);
         (0..).zip(&self.links).map(move |(number, link)| {
-            let unsent = self.unsent(link, time);
-            let characters = link.characters - unsent;
+            let is_unsent = self.unsent(link, time) > 0;
+            let lanes = self.fabric.lanes_of(number);
+            let characters = lanes.map(|lane| self.characters_of(link, lane, time)).sum::<u64>();
             LinkCounts {
-                packets: link.packets - u64::from(unsent > 0),
+                packets: link.packets - u64::from(is_unsent),
                 characters,
                 busy_ticks: characters * u64::from(self.kinds[link.kind as usize].character),
-                stalled_ticks: (link.stalled_ticks - if unsent > 0 { link.late } else { 0 }) as u64,
+                stalled_ticks: (link.stalled_ticks - if is_unsent { link.late } else { 0 }) as u64,
                 wait_ticks: link.wait_ticks,
                 most_stored: self.most_stored(number, time),
             }
@@ -264,33 +270,29 @@ impl Network {
     /// looked at; empty without rules.
     pub fn lane_ticks(&self) -> Vec<u64> {
         let time = self.looked_at.max(self.now + 1);
-        let of_wire = |(link, wire): (&Link, &Wire)| {
-            let mut used = wire.used.clone();
-            if link.last != NONE {
-                let character = u64::from(self.kinds[link.kind as usize].character);
-                used[(link.last % self.fabric.lanes) as usize] -= self.unsent(link, time) * character;
-            }
-            used
+        let lanes = if self.rules.is_none() { 0 } else { self.lanes.len() as u32 };
+        let of_lane = |lane| {
+            let link = &self.links[self.fabric.link_of(lane) as usize];
+            self.characters_of(link, lane, time) * u64::from(self.kinds[link.kind as usize].character)
         };
-        self.links.iter().zip(&self.wires).flat_map(of_wire).collect()
+        (0..lanes).map(of_lane).collect()
     }
 
     /// Resets the counts at a tick.
     pub fn clear_counts(&mut self, start: Time) {
         self.clear_congestion(start);
         self.lost.on_links.fill(Losses::default());
+        self.lanes.iter_mut().for_each(|lane| lane.counted = lane.started);
         for link in 0..self.links.len() {
             let unsent = self.unsent(&self.links[link], start);
             let at = &mut self.links[link];
-            (at.packets, at.characters, at.wait_ticks) = (u64::from(unsent > 0), unsent, 0);
+            (at.packets, at.wait_ticks) = (u64::from(unsent > 0), 0);
+            if unsent > 0 {
+                self.lanes[at.last as usize].counted -= i64::from(unsent);
+            }
             let character = Time::from(self.kinds[at.kind as usize].character);
             at.late = if unsent > 0 { at.late.min(at.sent_at - character - start) } else { 0 };
             at.stalled_ticks = at.late;
-            if let Some(wire) = self.wires.get_mut(link) {
-                wire.used.fill(0);
-                let last = if at.last == NONE { 0 } else { at.last % self.fabric.lanes };
-                wire.used[last as usize] = unsent * u64::from(self.kinds[at.kind as usize].character);
-            }
         }
     }
 

@@ -91,6 +91,11 @@ impl Network {
         let (first, count) = (self.fabric.lanes * link, self.fabric.lanes);
         let mut lanes = if at.dispatched == NONE { at.waiting } else { !0 >> (u32::BITS - count) };
         let (mut able, mut next) = (0, UNKNOWN);
+        if at.dispatched == NONE && lanes.is_power_of_two() && self.stores.is_empty() {
+            // Alone, and looked up when the start was scheduled.
+            able = std::mem::take(&mut lanes);
+            debug_assert!(self.ready_at(first + able.trailing_zeros()) <= self.now, "link {link}");
+        }
         while lanes != 0 {
             let bit = lanes.trailing_zeros();
             lanes &= lanes - 1;
@@ -120,16 +125,27 @@ impl Network {
     /// Returns which of the lanes that can start a packet in this tick does, or when a time-slot of one of them begins.
     #[inline(always)]
     fn turn(&mut self, link: u32, able: u32) -> Result<u32, Time> {
+        if self.rules.is_some() {
+            return self.turn_by_rules(link, able);
+        }
+        let last = self.links[link as usize].last.wrapping_sub(self.fabric.lanes * link);
+        Ok(in_turn(able, last, self.fabric.lane_arbiter == arbiter::FIXED))
+    }
+
+    /// The same where it is more than a turn or a fixed order.
+    #[inline(never)]
+    fn turn_by_rules(&mut self, link: u32, able: u32) -> Result<u32, Time> {
         let at = &self.links[link as usize];
         let last = at.last.wrapping_sub(self.fabric.lanes * link);
-        let Some(rules) = &self.rules else {
-            return Ok(in_turn(able, last, self.fabric.lane_arbiter == arbiter::FIXED));
-        };
+        let Some(rules) = &self.rules else { return Err(UNKNOWN) };
         let (may, slot) = if at.dispatched == NONE { rules.in_slot(able, self.now) } else { (able, UNKNOWN) };
         if may == 0 {
             return Err(slot);
         }
         let wire = &mut self.wires[link as usize];
+        if at.last != NONE {
+            self.lanes[at.last as usize].charge(wire, rules, last);
+        }
         let choice = rules.choose(wire, may, last, self.now);
         wire.take(&choice, rules);
         Ok(choice.lane)
@@ -148,24 +164,19 @@ impl Network {
             self.packets[at.packet].delivery.started = now;
         }
         let at = &mut self.stays[stay];
+        at.start = now;
+        let Stay { packet, length, number, is_cut, .. } = *at;
         let kind = &self.kinds[self.links[link as usize].kind as usize];
-        let (character, to_terminal) = (Time::from(kind.character), kind.to_terminal);
-        let regular = now + Time::from(at.length - 1) * character;
-        (at.start, at.end) = (now, at.end.max(regular));
-        let Stay { packet, length, number, end, .. } = *at;
-        let (free_at, late) = (end + character, end - regular);
-        let (head, delivery) = (kind.arrival(now), kind.delivery(free_at));
-        if let Some(rules) = &self.rules {
-            let turn = lane - self.fabric.lanes * link;
-            self.wires[link as usize].charge_packet(rules, turn, length, (now, end), character);
-        }
-        self.keep_sent(lane, Sent { start: now, number, length, end });
+        let (character, to_terminal) = (kind.character, kind.to_terminal);
+        let regular = now + Time::from(length) * Time::from(character);
+        let (head, delivery) = (kind.arrival(now), kind.delivery(regular));
+        self.keep_sent(lane, Sent { start: now, number, length, character });
+        let late = if is_cut { self.end_late(stay) } else { 0 };
+        let (free_at, delivery) = (regular + late, delivery + late);
         let shared = &mut self.links[link as usize];
         (shared.free_at, shared.sent_at, shared.last) = (free_at, free_at, lane);
         shared.late = late;
-        shared.stalled_ticks += late;
         shared.packets += 1;
-        shared.characters += u64::from(length);
         if dispatched != NONE {
             let source = self.packets[packet].delivery.source;
             self.congestion.iter_mut().for_each(|at| at.sends(source, now, free_at - now));
@@ -205,7 +216,27 @@ impl Network {
         stay
     }
 
-    /// Records a packet that starts, and forgets those that nobody looks up any more.
+    /// Lets a packet that is the last to start on its lane have its error end when that is ready; returns how late that is.
+    #[cold]
+    pub(super) fn end_late(&mut self, stay: u32) -> Time {
+        let Stay { lane, number, start, length, end, .. } = self.stays[stay];
+        let at = &mut self.lanes[lane as usize];
+        let shared = &mut self.links[at.link as usize];
+        let character = self.kinds[shared.kind as usize].character;
+        at.sent.truncate(at.sent.partition_point(|sent| sent.number < number));
+        let count = Time::from(length - 1);
+        if length > 1 {
+            at.sent.push_back(Sent { start, number, length: length - 1, character });
+        }
+        let regular = start + count * Time::from(character);
+        let end = end.max(regular);
+        at.sent.push_back(Sent { start: end, number: number + count, length: 1, character });
+        shared.stalled_ticks += end - regular;
+        self.stays[stay].end = end;
+        end - regular
+    }
+
+    /// Records what starts, and forgets what nobody looks up any more.
     #[inline(always)]
     fn keep_sent(&mut self, lane: u32, sent: Sent) {
         let since = self.now - self.keep;

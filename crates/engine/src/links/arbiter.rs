@@ -42,8 +42,6 @@ pub struct Wire {
     pub left: u32,
     /// Per lane: what it has saved or overdrawn, and when that was so.
     credit: Vec<(i64, Time)>,
-    /// That of the lane whose packet has been charged last, before it was.
-    before: (i64, Time),
     /// Per table: its row, and the characters that this may still start.
     rows: [(usize, i64); 2],
     /// The table in use, and the characters started by that of high priority since the last choice of the other.
@@ -100,7 +98,6 @@ impl Rules {
             since: 0,
             left: 0,
             credit: vec![(0, 0); f.lanes as usize],
-            before: (0, 0),
             rows: self.tables.each_ref().map(first),
             table: 0,
             high: 0,
@@ -179,34 +176,6 @@ impl Wire {
     /// Charges a lane for the beginning or the end of a frame, which takes the wire from now on.
     pub fn charge_frame(&mut self, rules: &Rules, lane: u32, now: Time, ticks: Time) {
         self.charge_run(rules, lane, 1, now, ticks);
-    }
-
-    /// Charges a lane for a packet whose characters follow each other from a tick on, but for the last one.
-    pub fn charge_packet(&mut self, rules: &Rules, lane: u32, chars: u32, times: (Time, Time), ticks: Time) {
-        self.before = self.credit[lane as usize];
-        let (start, end) = times;
-        if end == start + Time::from(chars - 1) * ticks {
-            return self.charge(rules, lane, chars, start, ticks);
-        }
-        self.charge(rules, lane, chars - 1, start, ticks);
-        self.charge(rules, lane, 1, end, ticks);
-    }
-
-    /// Charges the packet that was charged last with other characters instead, when it is cut.
-    pub fn charge_again(
-        &mut self,
-        rules: &Rules,
-        lane: u32,
-        (before, chars): (u32, u32),
-        times: (Time, Time),
-        ticks: Time,
-    ) {
-        let used = self.used[lane as usize] - ticks as u64 * u64::from(before - chars);
-        self.credit[lane as usize] = self.before;
-        self.rows[self.table].1 += i64::from(before);
-        self.high -= if self.table == 0 { before.into() } else { 0 };
-        self.charge_packet(rules, lane, chars, times, ticks);
-        self.used[lane as usize] = used;
     }
 
     /// Charges a lane for characters that follow each other from now on. `ticks`: of each.
