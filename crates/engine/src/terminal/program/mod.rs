@@ -343,7 +343,9 @@ impl Programs {
     /// whether the link takes another one.
     pub fn turn(&mut self, now: Time, send: &mut impl FnMut(u32, &Packet) -> bool) -> u64 {
         self.now = now;
-        self.news.sort_unstable();
+        if self.news.len() > 1 {
+            self.news.sort_unstable();
+        }
         for at in 0..self.news.len() {
             let (terminal, one) = self.news[at];
             match one {
@@ -374,7 +376,9 @@ impl Programs {
     fn go_on(&mut self, send: &mut impl FnMut(u32, &Packet) -> bool) {
         // Terminals that are touched meanwhile continue in the next round.
         let count = self.touched.len();
-        self.touched.sort_unstable();
+        if count > 1 {
+            self.touched.sort_unstable();
+        }
         for at in 0..count {
             let terminal = self.touched[at];
             self.hosts[terminal as usize].touched = false;
@@ -386,7 +390,11 @@ impl Programs {
                 self.send(port, send);
             }
         }
-        self.touched.drain(..count);
+        if self.touched.len() == count {
+            self.touched.clear();
+        } else {
+            self.touched.drain(..count);
+        }
     }
 
     /// Handles whatever ends in this tick; returns the number of events.

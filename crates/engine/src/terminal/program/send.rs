@@ -18,14 +18,21 @@ impl Programs {
         let (from, to) = if read { (target, source) } else { (source, target) };
         let (sent, received) = (NOT_YET, NOT_YET);
         let row = self.account.make(Row { source: from, target: to, bytes, tag, made, sent, received });
-        let message = self.add_message(source, target, bytes, Role::Own);
-        let one = &mut self.messages[message];
-        (one.tag, one.row, one.read) = (tag, row, read);
-        message
+        self.add_message(source, target, bytes, tag, row, read, Role::Own)
     }
 
     /// Adds a message of the program, or one that announces or answers it.
-    pub(super) fn add_message(&mut self, source: u32, target: u32, bytes: u32, role: Role) -> u32 {
+    #[inline(always)]
+    pub(super) fn add_message(
+        &mut self,
+        source: u32,
+        target: u32,
+        bytes: u32,
+        tag: u32,
+        row: u32,
+        read: bool,
+        role: Role,
+    ) -> u32 {
         let packets = self.settings.cut.packets(bytes);
         let (made, number) = (self.now, self.made);
         self.made = self.made.wrapping_add(1);
@@ -34,7 +41,7 @@ impl Programs {
             source,
             target,
             bytes,
-            tag: NO,
+            tag,
             made,
             number,
             packets_before: 0,
@@ -50,8 +57,8 @@ impl Programs {
             due: u64::from(packets),
             held: 0,
             channel: NO,
-            row: NO,
-            read: false,
+            row,
+            read,
             role,
             receiver: None,
             note: NO,
@@ -262,7 +269,8 @@ impl Programs {
         let Message { source: terminal, acknowledged, packets, read, .. } = *one;
         let channel = &mut self.channels[number];
         channel.on_way -= 1;
-        self.interfaces[channel.source as usize].on_way -= 1;
+        let port = channel.source;
+        self.interfaces[port as usize].on_way -= 1;
         if self.settings.per_packet {
             self.part_acknowledged(number);
         }
@@ -272,11 +280,21 @@ impl Programs {
         } else if acknowledged == packets {
             self.sent(message, number);
         }
-        self.list(number);
-        if self.interface(number).may_fill() {
+        self.list_or_close(number);
+        if self.interfaces[port as usize].may_fill() {
             self.touch(terminal);
         }
-        self.close_channel(number);
+    }
+
+    /// Adds a channel with work to those that may begin a packet, if it may; closes one without.
+    #[inline(always)]
+    fn list_or_close(&mut self, number: u32) {
+        let channel = &self.channels[number];
+        if channel.first != NO {
+            self.list(number);
+        } else if channel.on_way == 0 {
+            self.close_channel(number);
+        }
     }
 
     /// Handles the acknowledgement of a packet that had its own port.
@@ -294,8 +312,7 @@ impl Programs {
         let Message { bytes, bad, failed, received, channel, .. } = self.messages[message];
         if !bad && !failed {
             self.sent(message, channel);
-            self.list(channel);
-            return self.close_channel(channel);
+            return self.list_or_close(channel);
         }
         self.account.repeated += 1;
         let bad = self.goes_wrong(terminal, bytes);
@@ -328,7 +345,7 @@ impl Programs {
     pub(super) fn take_off(&mut self, message: u32, channel: u32) {
         self.interface(channel).unsent -= 1;
         self.next_part(channel);
-        self.close_channel(channel);
+        self.list_or_close(channel);
         self.messages[message].placed = 0;
     }
 
@@ -398,17 +415,15 @@ impl Programs {
 
     /// Closes a channel without work; it stays for its next message unless there are many. Those with shapers never
     /// stay: which one of a tick begins first depends on their numbers.
-    #[inline]
+    #[inline(always)]
     fn close_channel(&mut self, number: u32) {
         let channel = &mut self.channels[number];
-        if channel.first == NO && channel.on_way == 0 {
-            let Channel { source, target, .. } = *channel;
-            let placed = std::mem::take(&mut channel.placed);
-            self.interfaces[source as usize].placed -= u32::from(placed);
-            if self.settings.shaper.is_some() || self.channels.count() > STAYING * self.interfaces.len() {
-                self.pairs.remove(&pair(source, target));
-                self.channels.remove(number);
-            }
+        let Channel { source, target, .. } = *channel;
+        let placed = std::mem::take(&mut channel.placed);
+        self.interfaces[source as usize].placed -= u32::from(placed);
+        if self.settings.shaper.is_some() || self.channels.count() > STAYING * self.interfaces.len() {
+            self.pairs.remove(&pair(source, target));
+            self.channels.remove(number);
         }
     }
 }
