@@ -328,14 +328,14 @@ impl Run {
     /// of a tick in which programs have something to do follow it.
     #[inline(always)]
     fn go_on<N: Network>(&mut self, network: &mut N, next: &Next, events: u64) -> Result<(), RunError> {
-        let (mut last, mut now, mut count) = (self.last_alone(next.of_programs), next.time, 0);
+        let (most, mut now, mut count) = (self.last_alone(Time::MAX), next.time, 0);
         let has_programs = self.programs.is_some();
         let is_plain = self.ports.is_none() && self.ways.is_none();
-        let mut ends_idle = has_programs && next.of_programs == Time::MAX;
+        let mut of_programs = next.of_programs;
         loop {
             let Happened { events: handled, mut is_quiet } = network.happen(now, &mut self.news);
             count += handled;
-            if has_programs && !is_quiet {
+            if has_programs && !self.news.asking.is_empty() {
                 self.open_links();
                 is_quiet = self.news.is_quiet();
             }
@@ -349,8 +349,7 @@ impl Run {
                 }
                 if has_programs {
                     self.let_programs_go_on(network, now, 0)?;
-                    let of_programs = self.next_of_programs();
-                    (last, ends_idle) = (self.last_alone(of_programs), of_programs == Time::MAX);
+                    of_programs = self.next_of_programs();
                 } else if !self.news.asking.is_empty() {
                     self.dispatch_all(network);
                 }
@@ -359,15 +358,15 @@ impl Run {
                     break;
                 }
             }
-            if count >= events || now > last {
+            if count >= events || now >= of_programs {
                 break;
             }
             network.decide(now)?;
-            if ends_idle && network.is_idle() {
+            if has_programs && of_programs == Time::MAX && network.is_idle() {
                 break;
             }
             match network.next() {
-                Some(next) if next <= last => now = next,
+                Some(next) if next <= most && next < of_programs => now = next,
                 _ => break,
             }
         }

@@ -344,8 +344,14 @@ impl Programs {
 
     /// Takes the first message that matches: its bytes, or if it is only coming, they come later. If there is none,
     /// posts the receive for later ones.
-    pub(super) fn take_or_post(&mut self, process: u32, at: u32, wanted: Wanted) -> Option<Taken> {
-        let terminal = self.processes[process as usize].terminal;
+    #[inline(always)]
+    pub(super) fn take_or_post(
+        &mut self,
+        terminal: u32,
+        process: u32,
+        at: u32,
+        wanted: Wanted,
+    ) -> Option<Taken> {
         match self.take_note(terminal, wanted) {
             Some(Note { source, tag, bytes, coming: NO, .. }) => {
                 self.unstore(terminal, bytes);
