@@ -51,8 +51,8 @@ impl Run {
             network.off_bus(port, held);
         }
         match (programs.astray(), programs.no_plane()) {
-            (Some((terminal, operation)), _) => return Err(RunError::NoPeer { terminal, operation }),
-            (_, Some(no_plane)) => return Err(no_plane.into()),
+            (Some((terminal, operation)), _) => Err(RunError::NoPeer { terminal, operation }),
+            (_, Some(no_plane)) => Err(no_plane.into()),
             _ if self.beside.is_some() => self.send_beside(network),
             _ => Ok(()),
         }

@@ -157,7 +157,9 @@ impl Programs {
             {
                 order.release(place, 1, &mut self.free);
             }
-            if let Some(taken) = self.take_or_post(terminal, process, at, Wanted { source: row.peer, tag: row.tag }) {
+            if let Some(taken) =
+                self.take_or_post(terminal, process, at, Wanted { source: row.peer, tag: row.tag })
+            {
                 self.give(process, at, Some(taken));
             }
         }

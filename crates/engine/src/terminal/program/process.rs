@@ -168,16 +168,13 @@ fn barriers(f: &Fabric, program: Range<usize>) -> u64 {
 }
 
 impl Programs {
-    /// Runs the processes of a terminal as far as possible.
-    pub(super) fn run(&mut self, terminal: u32) {
-        let host = &self.hosts[terminal as usize];
-        let is_graph = host.order.is_some();
-        for process in host.processes.clone() {
-            if is_graph {
-                self.run_in_order(process);
-            } else {
-                self.run_list(process);
-            }
+    /// Runs a process as far as possible.
+    #[inline(never)]
+    pub(super) fn run(&mut self, process: u32, is_graph: bool) {
+        if is_graph {
+            self.run_in_order(process);
+        } else {
+            self.run_list(process);
         }
     }
 

@@ -36,8 +36,8 @@ pub(super) struct Wanted {
 impl Wanted {
     #[inline]
     pub fn fits(self, source: u32, tag: u32) -> bool {
-        let any = self.tag == ANY && !LAYER_TAGS.contains(&tag);
-        (self.source == ANY || self.source == source) && (any || self.tag == tag)
+        let any = || self.tag == ANY && !LAYER_TAGS.contains(&tag);
+        (self.source == source || self.source == ANY) && (self.tag == tag || any())
     }
 }
 
@@ -266,17 +266,17 @@ impl Programs {
         one.received = true;
         let Message { bytes, tag, made, number, row, sent, taken, source, role, .. } = *one;
         let (read, receiver, note) = (one.read, one.receiver, one.note);
-        let delivery = Delivery {
-            source,
-            target: terminal,
-            length: bytes,
-            created: made,
-            started: made,
-            delivered: self.now,
-            mark: super::NO,
-            number,
-        };
         if role == Role::Own {
+            let delivery = Delivery {
+                source,
+                target: terminal,
+                length: bytes,
+                created: made,
+                started: made,
+                delivered: self.now,
+                mark: super::NO,
+                number,
+            };
             self.account.receive(row, &delivery, tag);
         }
         if sent {
