@@ -343,9 +343,7 @@ impl Programs {
     /// whether the link takes another one.
     pub fn turn(&mut self, now: Time, send: &mut impl FnMut(u32, &Packet) -> bool) -> u64 {
         self.now = now;
-        if self.news.len() > 1 {
-            self.news.sort_unstable();
-        }
+        self.news.sort_unstable();
         for at in 0..self.news.len() {
             let (terminal, one) = self.news[at];
             match one {
@@ -376,9 +374,7 @@ impl Programs {
     fn go_on(&mut self, send: &mut impl FnMut(u32, &Packet) -> bool) {
         // Terminals that are touched meanwhile continue in the next round.
         let count = self.touched.len();
-        if count > 1 {
-            self.touched.sort_unstable();
-        }
+        self.touched.sort_unstable();
         for at in 0..count {
             let terminal = self.touched[at];
             let host = &mut self.hosts[terminal as usize];
