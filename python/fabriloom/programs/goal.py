@@ -11,6 +11,7 @@ import re
 import struct
 from array import array
 from dataclasses import dataclass, field, replace
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import NoReturn
 
@@ -39,6 +40,9 @@ _MOST_KNOWN = 1 << 12
 """Most operations of a rank whose meaning is kept."""
 _MOST_LABELS = 1 << 16
 """Labels that are held; from then on those that count on, as l1, l2 and so on, are known by their number."""
+_WAITS = {"requires": 0, "irequires": 1}
+_LINES = 1 << 12
+"""Lines of a text that are looked at together."""
 
 
 @dataclass
@@ -78,13 +82,40 @@ class Rank:
         """Add an operation; its label must be new."""
         if label is not None:
             self.labels[label] = len(self.lines)
-            if len(self.labels) == _MOST_LABELS:
-                self._forget()
+            self.shorten(1)
         self.rows += row
         self.lines.append(line)
 
-    def _forget(self) -> None:
-        """Forget the labels if they and those before count on."""
+    def name(self, labels: list[str]) -> bool:
+        """Give labels to the next operations; returns False, with none given, unless they are new names."""
+        begin = len(self.lines)
+        new = dict(zip(labels, range(begin, begin + len(labels)), strict=True))
+        are_new = len(new) == len(labels) and self.labels.keys().isdisjoint(new)
+        if self._counts:
+            are_new = are_new and all(self.find(one) is None for one in new)
+        are_names = are_new and all(map(str.isidentifier, new))
+        if are_names:
+            self.labels.update(new)
+        return are_names
+
+    def waits(self, lines: list[str], above: op.Ints) -> op.Ints:
+        """Return who waits for whom in some lines.
+
+        Raises one of several errors unless each names two of the operations before it, ``above`` of them.
+        """
+        find = self.find if self._counts else self.labels.__getitem__
+        words = " ; ".join([*lines, ""]).split()
+        if words[3::4] != [";"] * len(lines):
+            raise LookupError
+        ones, others = (np.array([*map(find, words[at::4])], np.int64) for at in (0, 2))
+        if (np.maximum(ones, others) >= above).any():
+            raise LookupError
+        return ones << 32 | 2 * others | np.array([_WAITS[how] for how in words[1::4]], np.int64)
+
+    def shorten(self, added: int) -> None:
+        """Forget the labels if they have become many, and they and those before count on."""
+        if not len(self.labels) - added < _MOST_LABELS <= len(self.labels):
+            return
         first, start = next(iter(self.labels.items()))
         stem = first.rstrip("0123456789")
         number = _number(first[len(stem) :])
@@ -190,9 +221,6 @@ _MOST_NS = 10**15
 _NO_GOAL = "a trace begins with num_ranks and how many"
 
 
-_WAITS = {"requires": 0, "irequires": 1}
-
-
 @dataclass(frozen=True)
 class _Done:
     """A rank that is read whole, without its labels and lines."""
@@ -212,7 +240,7 @@ class _Reader:
     def __init__(self, path: str, lists: bool) -> None:
         self.lists = lists
         """Whether all ranks so far are lists; False: nobody asks."""
-        self.path, self.binary = Path(path), _begins_binary(Path(path))
+        self.path, self.binary = Path(path), goal_binary.begins(Path(path))
         self.done: dict[int, _Done] = {}
         self.open = Rank()
         self.count, self._rank, self._operations = 0, -1, 0
@@ -266,20 +294,29 @@ class _Reader:
     def _read_text(self) -> int:
         """Read a text; returns the number of its last line."""
         number, within = 0, False
-        for number, whole in enumerate(reading.lines(self.path, *_MOST_FILE), 1):
-            line = whole.rstrip()
+        whole = reading.lines(self.path, *_MOST_FILE)
+        while lines := [line.strip().rstrip(";") for line in islice(whole, _LINES)]:
+            others = [at for at, line in enumerate(lines) if ":" not in line and "requires" not in line]
+            for before, at in pairwise([-1, *others, len(lines)]):
+                alike = lines[before + 1 : at]
+                if within or self._rank < 0 or not self._are_read_at_once(number + before + 2, alike):
+                    within = self._read_each(number + before + 2, alike, within)
+                within = self._read_each(number + at + 1, lines[at : at + 1], within)
+            number += len(lines)
+        return number
+
+    def _read_each(self, first: int, lines: list[str], within: bool) -> bool:
+        """Read lines one by one; returns whether a comment goes on, as ``within`` says before."""
+        for number, line in enumerate(lines, first):
             if within or "/" in line or "#" in line:
                 line = f"/*{line}" if within else line
                 within = any(match["open"] is not None for match in _COMMENT.finditer(line))
-                line = _COMMENT.sub(" ", line)
-            line = line.strip().rstrip(";")
+                line = _COMMENT.sub(" ", line).strip().rstrip(";")
             if line:
                 self._line(number, line)
-        return number
+        return within
 
     def _line(self, number: int, line: str) -> None:
-        if self._rank >= 0 and self._is_read_at_once(number, line):
-            return
         if match := _RANKS.fullmatch(line):
             self.count = int(match[1])
         elif not self.count:
@@ -331,24 +368,35 @@ class _Reader:
         self.lists = self.lists and is_list(len(rank.streams), kinds, order, needs.tolist(), start.tolist())
         return order if self.lists else None
 
-    def _is_read_at_once(self, number: int, line: str) -> bool:
-        """Read a line whose meaning needs no search; returns whether it is one."""
-        rank = self.open
-        if "requires" in line:
-            words = line.split()
-            if len(words) != 3 or words[1] not in _WAITS:
-                return False
-            after, before = rank.find(words[0]), rank.find(words[2])
-            if after is None or before is None:
-                return False
-            rank.pairs.append(after << 32 | 2 * before | _WAITS[words[1]])
-            return True
-        label, _, text = line.partition(":")
-        found = rank.known.get(text)
-        if found is None or rank.find(label) is not None or not label.isidentifier():
+    def _are_read_at_once(self, first: int, lines: list[str]) -> bool:
+        """Read lines of a rank, each an operation with a label or what one waits for.
+
+        Returns False, with nothing read, if one of them may be something else: then each is looked at.
+        """
+        rank, begin = self.open, len(self.open.lines)
+        parts = [line.partition(":") for line in lines if ":" in line]
+        labels = [label for label, _, _ in parts]
+        if self._operations + len(parts) > op.MOST_OF_TRACE or not rank.name(labels):
             return False
-        self._add(number, rank, label, found)
+        here = np.array([":" in line for line in lines], np.bool_)
+        try:
+            rows = [rank.known.get(text) or self._learned(text, rank) for _, _, text in parts]
+            waits = rank.waits([line for line in lines if ":" not in line], begin + np.cumsum(here)[~here])
+        except (TrafficError, LookupError, TypeError, ValueError):
+            for label in labels:
+                del rank.labels[label]
+            return False
+        self._operations += len(parts)
+        rank.rows += b"".join(rows)
+        rank.lines.frombytes((first + np.flatnonzero(here)).astype(np.int64).tobytes())
+        rank.pairs.frombytes(waits.tobytes())
+        rank.shorten(len(parts))
         return True
+
+    def _learned(self, text: str, rank: Rank) -> bytes:
+        found = self._parsed(1, text.strip(), rank)
+        rank.learn(text, found)
+        return found
 
     def _operation(self, number: int, line: str) -> None:
         rank = self.open
@@ -359,16 +407,15 @@ class _Reader:
             if rank.find(label) is not None:
                 self.fail(number, f'"{label}" is there already', "give each operation a label of its own")
             rank.learn(line.partition(":")[2], found)
-        self._add(number, rank, label, found)
-
-    def _add(self, number: int, rank: Rank, label: str | None, found: bytes) -> None:
         self._operations += 1
         if self._operations > op.MOST_OF_TRACE:
             self.fail(number, f"more than {op.MOST_OF_TRACE:,} operations", "take a part of the trace")
         rank.add(number, label, found)
 
     def _parsed(self, number: int, text: str, rank: Rank) -> bytes:
-        calc, send, receive = _CALC.fullmatch(text), _SEND.fullmatch(text), _RECEIVE.fullmatch(text)
+        calc = _CALC.fullmatch(text)
+        send = None if calc else _SEND.fullmatch(text)
+        receive = None if calc or send else _RECEIVE.fullmatch(text)
         match = calc or send or receive
         more = _REST.fullmatch(match["rest"]) if match else None
         if match is None or more is None:
@@ -421,16 +468,6 @@ def _meant(chunk: NDArray[np.void], ranks: int, rank: int) -> tuple[NDArray[np.v
         (size > op.MOST_BYTES) | no_peer & (send | (peer != op.ANY)) | no_tag & (send | (tag != op.ANY))
     )
     return rows, np.where(calc, size > _MOST_NS, no_message | ~(send | receive))
-
-
-def _begins_binary(path: Path) -> bool:
-    try:
-        if not path.is_file():
-            return False
-        with path.open("rb") as file:
-            return file.read(len(MAGIC)) == MAGIC
-    except (OSError, ValueError):
-        return False  # the reader of text says why
 
 
 def goal(roles: Roles, settings: op.Settings, draws: Draws) -> Programs:

@@ -34,6 +34,17 @@ _BLOCK = 1 << 20
 _HINT = "is the file cut short, or of another version?"
 
 
+def begins(path: Path) -> bool:
+    """Whether a file begins like the binary form."""
+    try:
+        if not path.is_file():
+            return False
+        with path.open("rb") as file:
+            return file.read(len(MAGIC)) == MAGIC
+    except (OSError, ValueError):
+        return False  # the reader of text says why
+
+
 def announced(path: Path, file: BinaryIO) -> int:
     """Return the number of ranks. Raises ReadError for more than the file can hold."""
     (ranks,) = _numbers(file, 0, 1, "<u4").tolist()

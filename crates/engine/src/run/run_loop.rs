@@ -274,7 +274,9 @@ impl Run {
         if self.ways.is_some() {
             self.name_terminals(network.fabric());
         }
-        self.keep_from_programs();
+        if self.beside.is_some() {
+            self.keep_from_programs();
+        }
         if !self.news.deliveries.is_empty() {
             self.record_deliveries();
         }
@@ -321,19 +323,19 @@ impl Run {
         self.news.asking.clear();
     }
 
-    /// Runs the network for a tick and the following ones, up to about this many events, until one concerns others than
-    /// the sources and measurements of terminals with one port. The decisions of the last tick may still be open: those
+    /// Runs the network for a tick and the following ones, up to about this many events, until programs continue by
+    /// themselves, or a tick concerns others than terminals with one port and their measurements. The decisions of the last tick may still be open: those
     /// of a tick in which programs have something to do follow it.
     #[inline(always)]
     fn go_on<N: Network>(&mut self, network: &mut N, next: &Next, events: u64) -> Result<(), RunError> {
-        let (last, mut now, mut count) = (self.last_alone(next.of_programs), next.time, 0);
+        let (most, mut now, mut count) = (self.last_alone(Time::MAX), next.time, 0);
         let has_programs = self.programs.is_some();
-        let is_plain = self.ports.is_none() && self.ways.is_none() && !has_programs;
-        let ends_idle = has_programs && next.of_programs == Time::MAX;
+        let is_plain = self.ports.is_none() && self.ways.is_none();
+        let mut of_programs = next.of_programs;
         loop {
             let Happened { events: handled, mut is_quiet } = network.happen(now, &mut self.news);
             count += handled;
-            if has_programs && !is_quiet {
+            if has_programs && !self.news.asking.is_empty() {
                 self.open_links();
                 is_quiet = self.news.is_quiet();
             }
@@ -344,24 +346,27 @@ impl Run {
                 self.now = now;
                 if !self.news.deliveries.is_empty() {
                     self.record_deliveries();
-                    self.news.deliveries.clear();
                 }
-                if !self.news.asking.is_empty() {
+                if has_programs {
+                    self.let_programs_go_on(network, now, 0)?;
+                    of_programs = self.next_of_programs();
+                } else if !self.news.asking.is_empty() {
                     self.dispatch_all(network);
                 }
+                self.news.deliveries.clear();
                 if self.end.is_some() {
                     break;
                 }
             }
-            if count >= events || now > last {
+            if count >= events || now >= of_programs {
                 break;
             }
             network.decide(now)?;
-            if ends_idle && network.is_idle() {
+            if has_programs && of_programs == Time::MAX && network.is_idle() {
                 break;
             }
             match network.next() {
-                Some(next) if next <= last => now = next,
+                Some(next) if next <= most && next < of_programs => now = next,
                 _ => break,
             }
         }

@@ -41,9 +41,6 @@ impl Beside {
 impl Run {
     /// Takes what sources' packets have met from the news of the programs.
     pub(super) fn keep_from_programs(&mut self) {
-        if self.beside.is_none() {
-            return;
-        }
         self.news.heads.retain(|&(_, mark)| mark::kind(mark) != mark::SOURCE);
         self.news.lost.retain(|&mark| mark::kind(mark) != mark::SOURCE);
         self.news.over.retain(|&(_, mark, _)| mark::kind(mark) != mark::SOURCE);

@@ -25,7 +25,9 @@ impl Run {
         events: u64,
     ) -> Result<(), RunError> {
         let stop = self.events.saturating_add(events);
-        self.divide_requests(network)?;
+        if self.beside.is_some() {
+            self.divide_requests(network)?;
+        }
         self.tell_programs();
         let Some(programs) = &mut self.programs else { return Ok(()) };
         let (beside, ports) = (&mut self.beside, &mut self.ports);
@@ -41,7 +43,7 @@ impl Run {
             }
             match programs.next() {
                 Some(next) if next <= last && self.events < stop => self.now = next,
-                _ => return self.send_beside(network),
+                _ => break,
             }
             network.go_to(self.now);
         }
@@ -49,11 +51,11 @@ impl Run {
             network.off_bus(port, held);
         }
         match (programs.astray(), programs.no_plane()) {
-            (Some((terminal, operation)), _) => return Err(RunError::NoPeer { terminal, operation }),
-            (_, Some(no_plane)) => return Err(no_plane.into()),
-            _ => {}
+            (Some((terminal, operation)), _) => Err(RunError::NoPeer { terminal, operation }),
+            (_, Some(no_plane)) => Err(no_plane.into()),
+            _ if self.beside.is_some() => self.send_beside(network),
+            _ => Ok(()),
         }
-        self.send_beside(network)
     }
 
     /// Reports the links that request packets to programs that have none for them; this needs no turn.
@@ -61,15 +63,10 @@ impl Run {
     pub(super) fn open_links(&mut self) {
         if let Some(programs) = &mut self.programs
             && self.beside.is_none()
-            && !self.news.asking.is_empty()
+            && !self.news.asking.iter().any(|&port| programs.is_news(port))
         {
-            self.news.asking.retain(|&port| {
-                let is_news = programs.is_news(port);
-                if !is_news {
-                    programs.link_free(port);
-                }
-                is_news
-            });
+            self.news.asking.iter().for_each(|&port| programs.link_free(port));
+            self.news.asking.clear();
         }
     }
 

@@ -48,7 +48,7 @@ impl Programs {
 
     /// Sends a message that is for another one.
     fn accompany(&mut self, source: u32, target: u32, role: Role) {
-        let message = self.add_message(source, target, self.settings.announcement, role);
+        let message = self.add_message(source, target, self.settings.announcement, NO, NO, false, role);
         self.hand_over(message);
     }
 

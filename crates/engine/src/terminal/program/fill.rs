@@ -8,12 +8,13 @@ use crate::kernel::Time;
 
 impl Programs {
     /// Begins packets while the windows and the processor allow it.
-    #[inline]
+    #[inline(always)]
     pub(super) fn fill(&mut self, port: u32) {
         while self.interfaces[port as usize].may_fill() && self.fill_next(port) {}
     }
 
     /// Begins a packet; returns false if it has to wait for its gap, or for a place among those of the port.
+    #[inline(never)]
     fn fill_next(&mut self, port: u32) -> bool {
         if !self.settings.unhindered && !self.may_begin(port) {
             return false;
@@ -21,13 +22,14 @@ impl Programs {
         let interface = &mut self.interfaces[port as usize];
         let number = interface.able.pop(&mut self.channels);
         interface.on_way += 1;
-        let waited = interface.kept_back.take().map_or(0, |since| self.now - since);
         let (message, which) = self.begin_packet(number);
         let packet = self.number(message, number, which);
+        let interface = &mut self.interfaces[port as usize];
         if self.settings.unhindered {
-            self.interfaces[port as usize].make_ready(packet);
+            interface.make_ready(packet);
             return true;
         }
+        let waited = interface.kept_back.take().map_or(0, |since| self.now - since);
         let Message { bytes: whole, read, .. } = self.messages[message];
         let gap = self.settings.send_gap(whole);
         if gap > 0 {

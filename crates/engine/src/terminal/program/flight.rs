@@ -88,6 +88,7 @@ impl Flights {
 
 impl Programs {
     /// Begins a packet of a message on a channel; returns its number: its own, or that of its message.
+    #[inline]
     pub(super) fn number(&mut self, message: u32, channel: u32, which: u32) -> u32 {
         let Some(flights) = &mut self.flights else { return message };
         let one = &self.messages[message];

@@ -36,6 +36,8 @@ pub(super) struct Host {
     pub order: Option<Box<Order>>,
     /// Whether its program ever receives.
     pub receives: bool,
+    /// Whether it ever waits until all its messages are sent.
+    pub flushes: bool,
     pub touched: bool,
 
     /// Messages that hold a slot.
@@ -85,6 +87,7 @@ impl Host {
             answer_by: None,
             order: Order::new(fabric, begin as usize..end as usize),
             receives: kinds.contains(&operation::RECEIVE),
+            flushes: kinds.contains(&operation::FLUSH),
             touched: false,
             unsent: 0,
             slots: VecDeque::new(),

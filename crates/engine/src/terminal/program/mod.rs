@@ -97,7 +97,7 @@ use flight::Flights;
 use host::{Host, Transfer};
 use interface::Interface;
 use message::{Channel, Message, Part};
-use process::{Barrier, Operation, Process};
+use process::{Barrier, Doing, Operation, Process};
 use receive::Note;
 use settings::Settings;
 use shape::Tokens;
@@ -377,16 +377,26 @@ impl Programs {
         self.touched.sort_unstable();
         for at in 0..count {
             let terminal = self.touched[at];
-            self.hosts[terminal as usize].touched = false;
+            let host = &mut self.hosts[terminal as usize];
+            host.touched = false;
             self.at_work = terminal;
-            self.run(terminal);
+            let is_graph = host.order.is_some();
+            for process in host.processes.clone() {
+                if self.processes[process as usize].doing == Doing::Running {
+                    self.run(process, is_graph);
+                }
+            }
             for port in self.ways.ports_of(terminal) {
                 self.fill(port);
                 self.at_work = NO;
                 self.send(port, send);
             }
         }
-        self.touched.drain(..count);
+        if self.touched.len() == count {
+            self.touched.clear();
+        } else {
+            self.touched.drain(..count);
+        }
     }
 
     /// Handles whatever ends in this tick; returns the number of events.

@@ -69,30 +69,35 @@ impl Programs {
 
     /// Runs a process of a program that is a graph as far as possible.
     pub(super) fn run_in_order(&mut self, process: u32) {
-        while self.processes[process as usize].doing == Doing::Running && self.now <= self.last {
+        while self.now <= self.last {
             let one = &self.processes[process as usize];
-            let (terminal, at) = (one.terminal, one.at);
-            match one.current {
-                Some(current) if current != at => {
-                    self.processes[process as usize].current = None;
-                    self.release_end(terminal, current);
-                }
-                Some(_) => {
-                    let row = self.operations[at as usize];
-                    self.processes[process as usize].at += u32::from(self.begin(process, &row));
-                }
-                None => self.next_ready(process),
+            if one.doing != Doing::Running {
+                return;
             }
+            let (terminal, at, current) = (one.terminal, one.at, one.current);
+            if current != Some(at) {
+                if let Some(ended) = current {
+                    self.processes[process as usize].current = None;
+                    self.release(terminal, ended, 0);
+                }
+                if !self.take_ready(process, terminal) {
+                    continue;
+                }
+            }
+            let at = self.processes[process as usize].at;
+            let row = self.operations[at as usize];
+            self.processes[process as usize].at += u32::from(self.begin(process, &row));
         }
     }
 
-    /// Takes the next operation that is ready, if there is one.
-    fn next_ready(&mut self, process: u32) {
+    /// Takes the next operation that is ready; returns whether there is one that begins now.
+    #[inline(always)]
+    fn take_ready(&mut self, process: u32, terminal: u32) -> bool {
         let one = &mut self.processes[process as usize];
-        let terminal = one.terminal;
         let Some((at, taken)) = one.ready.pop_front() else {
             one.doing = Doing::Join;
-            return self.end_graph(terminal);
+            self.end_graph(terminal);
+            return false;
         };
         (one.current, one.at) = (Some(at), at);
         if let Some((source, tag, bytes)) = taken {
@@ -102,6 +107,7 @@ impl Programs {
         } else {
             self.release(terminal, at, 1);
         }
+        taken.is_none()
     }
 
     /// Ends the processes of a graph all of whose operations have ended.
@@ -113,23 +119,19 @@ impl Programs {
 
     /// Ends an operation that its process has left behind: the send of an announced message.
     pub(super) fn end_operation(&mut self, terminal: u32, at: u32) {
-        self.release_end(terminal, at);
+        self.release(terminal, at, 0);
         self.end_graph(terminal);
     }
 
-    fn release_end(&mut self, terminal: u32, at: u32) {
-        let order = self.hosts[terminal as usize].order.as_mut();
-        order.into_iter().for_each(|order| order.unfinished -= 1);
-        self.release(terminal, at, 0);
-    }
-
     /// Makes the operations ready that wait for nothing more once one has begun (`part` 1) or ended (0).
+    #[inline(always)]
     fn release(&mut self, terminal: u32, at: u32, part: u32) {
         let host = &mut self.hosts[terminal as usize];
         let Some(order) = &mut host.order else { return };
         if part == 1 && !order.at_start {
             return;
         }
+        order.unfinished -= usize::from(part == 0);
         order.release(at - host.begin, part, &mut self.free);
         if !self.free.is_empty() {
             self.make_ready(terminal);
@@ -155,7 +157,9 @@ impl Programs {
             {
                 order.release(place, 1, &mut self.free);
             }
-            if let Some(taken) = self.take_or_post(process, at, Wanted { source: row.peer, tag: row.tag }) {
+            if let Some(taken) =
+                self.take_or_post(terminal, process, at, Wanted { source: row.peer, tag: row.tag })
+            {
                 self.give(process, at, Some(taken));
             }
         }

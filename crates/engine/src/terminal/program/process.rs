@@ -168,15 +168,13 @@ fn barriers(f: &Fabric, program: Range<usize>) -> u64 {
 }
 
 impl Programs {
-    /// Runs the processes of a terminal as far as possible.
-    pub(super) fn run(&mut self, terminal: u32) {
-        let is_graph = self.hosts[terminal as usize].order.is_some();
-        for process in self.processes_of(terminal) {
-            if is_graph {
-                self.run_in_order(process);
-            } else {
-                self.run_list(process);
-            }
+    /// Runs a process as far as possible.
+    #[inline(never)]
+    pub(super) fn run(&mut self, process: u32, is_graph: bool) {
+        if is_graph {
+            self.run_in_order(process);
+        } else {
+            self.run_list(process);
         }
     }
 
@@ -187,8 +185,11 @@ impl Programs {
     }
 
     fn run_list(&mut self, process: u32) {
-        while self.processes[process as usize].doing == Doing::Running && self.now <= self.last {
+        while self.now <= self.last {
             let one = &self.processes[process as usize];
+            if one.doing != Doing::Running {
+                return;
+            }
             if one.at == one.end {
                 return self.end_process(process);
             }
@@ -237,7 +238,8 @@ impl Programs {
                 self.wait_in(process, Doing::Flush, done)
             }
             _ => {
-                let (terminal, tag) = (self.processes[process as usize].terminal, self.tag(process, row.tag));
+                let Process { terminal, last, .. } = self.processes[process as usize];
+                let tag = self.tag(terminal, row.tag, last);
                 self.account.mark(Mark { terminal, tag, time: self.now });
                 true
             }
@@ -313,7 +315,7 @@ impl Programs {
 
     /// Begins to send or to read, if there is a free slot, which those get first that have waited longest.
     fn begin_message(&mut self, process: u32, row: &Operation) -> bool {
-        let terminal = self.processes[process as usize].terminal;
+        let Process { terminal, last, .. } = self.processes[process as usize];
         let host = &mut self.hosts[terminal as usize];
         let first = host.slots.front().copied();
         if !super::allows(self.settings.messages_at_once, host.unsent)
@@ -323,11 +325,11 @@ impl Programs {
             self.account.terminals[terminal as usize].blocked.set(true, self.now);
             return self.wait_in(process, Doing::Slot, false);
         }
-        let Some(target) = self.peer(process, row.peer) else { return false };
+        let Some(target) = self.peer(process, terminal, row.peer, last) else { return false };
         if row.tag == TURN {
             self.ask(terminal);
         }
-        let tag = self.tag(process, row.tag);
+        let tag = self.tag(terminal, row.tag, last);
         let read = row.kind == operation::READ;
         let message = self.make(terminal, target, row.bytes, tag, read);
         if first.is_some() {
@@ -355,57 +357,57 @@ impl Programs {
         }
     }
 
+    #[inline(never)]
     fn begin_receive(&mut self, process: u32, row: &Operation) -> bool {
         let one = &mut self.processes[process as usize];
-        let (terminal, at, given) = (one.terminal, one.at, one.ready.pop_front());
-        let taken = match given {
+        let (terminal, at, last) = (one.terminal, one.at, one.last);
+        let taken = match one.ready.pop_front() {
             Some((_, taken)) => taken,
             None => {
-                let source = if row.peer == ANY { Some(ANY) } else { self.peer(process, row.peer) };
+                let any = row.peer == ANY;
+                let source = if any { Some(ANY) } else { self.peer(process, terminal, row.peer, last) };
                 let Some(source) = source else { return false };
-                let tag = self.tag(process, row.tag);
-                self.take_or_post(process, at, Wanted { source, tag })
+                let tag = self.tag(terminal, row.tag, last);
+                self.take_or_post(terminal, process, at, Wanted { source, tag })
             }
         };
+        let one = &mut self.processes[process as usize];
         let Some((source, tag, bytes)) = taken else {
+            one.doing = Doing::Receive;
             if row.ticks > 0 {
                 self.wait_for_answer(terminal, row.ticks as Time);
             }
-            return self.wait_in(process, Doing::Receive, false);
+            return false;
         };
-        self.processes[process as usize].last = Some((source, tag));
+        one.last = Some((source, tag));
         self.have_answer(terminal);
         self.wait(process, self.settings.receive(bytes))
     }
 
-    /// Returns the other terminal that an operation names; if there is none, the run ends.
-    fn peer(&mut self, process: u32, peer: u32) -> Option<u32> {
-        let found = self.named(process, peer);
-        if found.is_none() {
-            let one = &mut self.processes[process as usize];
-            one.doing = Doing::Ended;
-            let (terminal, at) = (one.terminal, one.at);
-            self.astray.get_or_insert((terminal, at - self.hosts[terminal as usize].begin));
-        }
-        found
-    }
-
-    fn named(&self, process: u32, peer: u32) -> Option<u32> {
-        let one = &self.processes[process as usize];
+    /// Returns the other terminal that an operation names; if there is none, the run ends. `last`: the sender and the
+    /// tag of the message received last.
+    #[inline(always)]
+    fn peer(&mut self, process: u32, terminal: u32, peer: u32, last: Option<(u32, u32)>) -> Option<u32> {
         let named = match peer {
-            LAST => one.last.map(|(sender, _)| sender),
-            CROSS => one.last.map(|(_, tag)| tag),
-            peer => Some(peer),
+            LAST => last.map_or(NO, |(sender, _)| sender),
+            CROSS => last.map_or(NO, |(_, tag)| tag),
+            peer => peer,
         };
-        named.filter(|&named| named != one.terminal && (named as usize) < self.hosts.len())
+        if named != terminal && (named as usize) < self.hosts.len() {
+            return Some(named);
+        }
+        let one = &mut self.processes[process as usize];
+        one.doing = Doing::Ended;
+        self.astray.get_or_insert((terminal, one.at - self.hosts[terminal as usize].begin));
+        None
     }
 
-    fn tag(&self, process: u32, tag: u32) -> u32 {
-        let last = self.processes[process as usize].last;
+    #[inline(always)]
+    fn tag(&self, terminal: u32, tag: u32, last: Option<(u32, u32)>) -> u32 {
         match tag {
             LAST => last.map_or(NO, |(_, tag)| tag),
             CROSS => last.map_or(NO, |(sender, _)| sender),
-            TURN => self.host_of(process).turn,
+            TURN => self.hosts[terminal as usize].turn,
             tag => tag,
         }
     }

@@ -36,8 +36,8 @@ pub(super) struct Wanted {
 impl Wanted {
     #[inline]
     pub fn fits(self, source: u32, tag: u32) -> bool {
-        let any = self.tag == ANY && !LAYER_TAGS.contains(&tag);
-        (self.source == ANY || self.source == source) && (any || self.tag == tag)
+        let any = || self.tag == ANY && !LAYER_TAGS.contains(&tag);
+        (self.source == source || self.source == ANY) && (self.tag == tag || any())
     }
 }
 
@@ -266,17 +266,17 @@ impl Programs {
         one.received = true;
         let Message { bytes, tag, made, number, row, sent, taken, source, role, .. } = *one;
         let (read, receiver, note) = (one.read, one.receiver, one.note);
-        let delivery = Delivery {
-            source,
-            target: terminal,
-            length: bytes,
-            created: made,
-            started: made,
-            delivered: self.now,
-            mark: super::NO,
-            number,
-        };
         if role == Role::Own {
+            let delivery = Delivery {
+                source,
+                target: terminal,
+                length: bytes,
+                created: made,
+                started: made,
+                delivered: self.now,
+                mark: super::NO,
+                number,
+            };
             self.account.receive(row, &delivery, tag);
         }
         if sent {
@@ -344,8 +344,14 @@ impl Programs {
 
     /// Takes the first message that matches: its bytes, or if it is only coming, they come later. If there is none,
     /// posts the receive for later ones.
-    pub(super) fn take_or_post(&mut self, process: u32, at: u32, wanted: Wanted) -> Option<Taken> {
-        let terminal = self.processes[process as usize].terminal;
+    #[inline(always)]
+    pub(super) fn take_or_post(
+        &mut self,
+        terminal: u32,
+        process: u32,
+        at: u32,
+        wanted: Wanted,
+    ) -> Option<Taken> {
         match self.take_note(terminal, wanted) {
             Some(Note { source, tag, bytes, coming: NO, .. }) => {
                 self.unstore(terminal, bytes);

@@ -3,6 +3,7 @@
 
 use super::flight::{Flight, Flights};
 use super::host::Host;
+use super::message::Message;
 use super::{NONE, Programs, mark};
 use crate::fabric::NEVER;
 use crate::kernel::Time;
@@ -109,8 +110,8 @@ impl Programs {
 
     /// Whether a lost message can be forgotten: nothing of it is on a bus, and its sender has finished with it.
     pub(super) fn is_forgotten(&self, message: u32) -> bool {
-        let one = &self.messages[message];
-        self.resends() && one.lost && one.sent && u64::from(one.come) == one.arrived
+        let has_ended = |one: &Message| one.lost && one.sent && u64::from(one.come) == one.arrived;
+        self.resends() && has_ended(&self.messages[message])
     }
 
     /// Handles a packet of a lost message that has arrived and left the bus.

@@ -18,14 +18,21 @@ impl Programs {
         let (from, to) = if read { (target, source) } else { (source, target) };
         let (sent, received) = (NOT_YET, NOT_YET);
         let row = self.account.make(Row { source: from, target: to, bytes, tag, made, sent, received });
-        let message = self.add_message(source, target, bytes, Role::Own);
-        let one = &mut self.messages[message];
-        (one.tag, one.row, one.read) = (tag, row, read);
-        message
+        self.add_message(source, target, bytes, tag, row, read, Role::Own)
     }
 
     /// Adds a message of the program, or one that announces or answers it.
-    pub(super) fn add_message(&mut self, source: u32, target: u32, bytes: u32, role: Role) -> u32 {
+    #[inline(always)]
+    pub(super) fn add_message(
+        &mut self,
+        source: u32,
+        target: u32,
+        bytes: u32,
+        tag: u32,
+        row: u32,
+        read: bool,
+        role: Role,
+    ) -> u32 {
         let packets = self.settings.cut.packets(bytes);
         let (made, number) = (self.now, self.made);
         self.made = self.made.wrapping_add(1);
@@ -34,7 +41,7 @@ impl Programs {
             source,
             target,
             bytes,
-            tag: NO,
+            tag,
             made,
             number,
             packets_before: 0,
@@ -50,8 +57,8 @@ impl Programs {
             due: u64::from(packets),
             held: 0,
             channel: NO,
-            row: NO,
-            read: false,
+            row,
+            read,
             role,
             receiver: None,
             note: NO,
@@ -78,21 +85,22 @@ impl Programs {
             Some(&number) => number,
             None => self.open_channel(from, to),
         };
-        self.messages[message].channel = number;
         self.append(number, message, packets);
         let interface = &mut self.interfaces[from as usize];
         interface.unsent += 1;
         interface.waits += if self.settings.per_packet { packets } else { 0 };
         let terminal = interface.terminal;
         self.place(number);
-        self.list(number);
         self.touch_ports(terminal);
     }
 
     /// Appends packets of a message to those that a channel has to begin.
+    #[inline(always)]
     fn append(&mut self, number: u32, message: u32, left: u32) {
-        let first = self.messages[message].placed;
-        self.messages[message].placed += left;
+        let one = &mut self.messages[message];
+        one.channel = number;
+        let first = one.placed;
+        one.placed += left;
         let which = if self.settings.per_packet { first..first + left } else { 0..0 };
         let channel = &mut self.channels[number];
         if channel.first != NO && self.parts[channel.last].message == message {
@@ -127,60 +135,59 @@ impl Programs {
     #[inline(always)]
     fn place(&mut self, number: u32) {
         let channel = &mut self.channels[number];
-        if channel.placed || channel.listed {
+        if channel.listed {
             return;
         }
-        let interface = &mut self.interfaces[channel.source as usize];
-        if allows(self.settings.channels_at_once, interface.placed) {
+        if !channel.placed {
+            let interface = &mut self.interfaces[channel.source as usize];
+            if !allows(self.settings.channels_at_once, interface.placed) {
+                channel.listed = true;
+                return interface.waiting.push(&mut self.channels, number);
+            }
             interface.placed += 1;
             channel.placed = true;
-        } else {
-            channel.listed = true;
-            interface.waiting.push(&mut self.channels, number);
         }
+        self.list(number);
     }
 
     /// Adds a channel to those that may begin a packet, if it may.
-    #[inline(always)]
     pub(super) fn list(&mut self, number: u32) {
-        let channel = &self.channels[number];
-        if channel.placed && !channel.listed && channel.first != NO {
-            self.list_unlisted(number);
+        let channel = &mut self.channels[number];
+        let Channel { source, first, on_way, placed, listed, .. } = *channel;
+        let is_idle = !placed || listed || first == NO;
+        if is_idle || self.parts[first].left == 0 || !allows(self.settings.packets_per_channel, on_way) {
+            return;
         }
-    }
-
-    #[inline(never)]
-    fn list_unlisted(&mut self, number: u32) {
-        let channel = &self.channels[number];
-        if self.parts[channel.first].left > 0 && allows(self.settings.packets_per_channel, channel.on_way) {
-            let source = channel.source;
-            self.channels[number].listed = true;
-            if self.awaits_tokens(number) {
-                return;
-            }
+        channel.listed = true;
+        if self.settings.shaper.is_none() || !self.awaits_tokens(number) {
             self.interfaces[source as usize].able.push(&mut self.channels, number);
         }
     }
 
     /// Begins the next packet of a channel; returns its message and its index.
+    #[inline(always)]
     pub(super) fn begin_packet(&mut self, number: u32) -> (u32, u32) {
         let channel = &mut self.channels[number];
         let first = channel.first;
         let part = &mut self.parts[first];
+        let at = part.message;
         part.left -= 1;
-        let (at, left, next) = (part.message, part.left, part.next);
         let message = &mut self.messages[at];
         let which = part.which.pop_front().unwrap_or(message.begun);
         message.begun += 1;
         channel.on_way += 1;
         channel.listed = false;
-        self.take_tokens(number, at, which);
-        let channel = &mut self.channels[number];
-        if left == 0 && self.settings.overlaps {
-            channel.first = next;
+        if part.left == 0 && self.settings.overlaps {
+            channel.first = part.next;
             self.parts.remove(first);
         }
-        self.list(number);
+        let is_idle = channel.first == NO;
+        if self.settings.shaper.is_some() {
+            self.take_tokens(number, at, which);
+        }
+        if !is_idle {
+            self.list(number);
+        }
         (at, which)
     }
 
@@ -262,7 +269,8 @@ impl Programs {
         let Message { source: terminal, acknowledged, packets, read, .. } = *one;
         let channel = &mut self.channels[number];
         channel.on_way -= 1;
-        self.interfaces[channel.source as usize].on_way -= 1;
+        let port = channel.source;
+        self.interfaces[port as usize].on_way -= 1;
         if self.settings.per_packet {
             self.part_acknowledged(number);
         }
@@ -272,11 +280,21 @@ impl Programs {
         } else if acknowledged == packets {
             self.sent(message, number);
         }
-        self.list(number);
-        if self.interface(number).may_fill() {
+        self.list_or_close(number);
+        if self.interfaces[port as usize].may_fill() {
             self.touch(terminal);
         }
-        self.close_channel(number);
+    }
+
+    /// Adds a channel with work to those that may begin a packet, if it may; closes one without.
+    #[inline(always)]
+    fn list_or_close(&mut self, number: u32) {
+        let channel = &self.channels[number];
+        if channel.first != NO {
+            self.list(number);
+        } else if channel.on_way == 0 {
+            self.close_channel(number);
+        }
     }
 
     /// Handles the acknowledgement of a packet that had its own port.
@@ -294,8 +312,7 @@ impl Programs {
         let Message { bytes, bad, failed, received, channel, .. } = self.messages[message];
         if !bad && !failed {
             self.sent(message, channel);
-            self.list(channel);
-            return self.close_channel(channel);
+            return self.list_or_close(channel);
         }
         self.account.repeated += 1;
         let bad = self.goes_wrong(terminal, bytes);
@@ -328,7 +345,7 @@ impl Programs {
     pub(super) fn take_off(&mut self, message: u32, channel: u32) {
         self.interface(channel).unsent -= 1;
         self.next_part(channel);
-        self.close_channel(channel);
+        self.list_or_close(channel);
         self.messages[message].placed = 0;
     }
 
@@ -364,9 +381,14 @@ impl Programs {
     fn free_place(&mut self, source: u32, message: u32) {
         let host = &mut self.hosts[source as usize];
         host.unsent -= 1;
-        let all = host.unsent == 0;
-        self.free_slot(source);
-        self.wake_those(source, |doing| doing == Doing::Storing { message } || all && doing == Doing::Flush);
+        let all = host.unsent == 0 && host.flushes;
+        if !host.slots.is_empty() {
+            self.free_slot(source);
+        }
+        if all || self.settings.programmed {
+            let waits = |doing| doing == Doing::Storing { message } || all && doing == Doing::Flush;
+            self.wake_those(source, waits);
+        }
     }
 
     /// Ends the first part on a channel: the channel yields its place to those that wait, and queues behind them.
@@ -383,7 +405,6 @@ impl Programs {
             let first = waiting.pop(&mut self.channels);
             self.channels[first].listed = false;
             self.place(first);
-            self.list(first);
             let terminal = self.interfaces[port as usize].terminal;
             self.touch(terminal);
         }
@@ -398,17 +419,15 @@ impl Programs {
 
     /// Closes a channel without work; it stays for its next message unless there are many. Those with shapers never
     /// stay: which one of a tick begins first depends on their numbers.
-    #[inline]
+    #[inline(always)]
     fn close_channel(&mut self, number: u32) {
         let channel = &mut self.channels[number];
-        if channel.first == NO && channel.on_way == 0 {
-            let Channel { source, target, .. } = *channel;
-            let placed = std::mem::take(&mut channel.placed);
-            self.interfaces[source as usize].placed -= u32::from(placed);
-            if self.settings.shaper.is_some() || self.channels.count() > STAYING * self.interfaces.len() {
-                self.pairs.remove(&pair(source, target));
-                self.channels.remove(number);
-            }
+        let Channel { source, target, .. } = *channel;
+        let placed = std::mem::take(&mut channel.placed);
+        self.interfaces[source as usize].placed -= u32::from(placed);
+        if self.settings.shaper.is_some() || self.channels.count() > STAYING * self.interfaces.len() {
+            self.pairs.remove(&pair(source, target));
+            self.channels.remove(number);
         }
     }
 }
