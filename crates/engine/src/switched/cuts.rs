@@ -63,7 +63,7 @@ struct Cut {
 impl Cuts {
     /// Returns what is lost in a network of links: nothing yet. None if nothing can be.
     pub fn new(fabric: &Fabric) -> Option<Box<Self>> {
-        let lost = (fabric.has_faults() || fabric.has_tables()).then(|| Lost::new(fabric, mark::row))?;
+        let lost = fabric.may_lose().then(|| Lost::new(fabric, mark::row))?;
         Some(Box::new(Self { lost, remains: 0, drains: HashMap::new(), void: Vec::new() }))
     }
 
