@@ -365,17 +365,18 @@ impl Network {
 
     /// Records when the end of a packet is spilled.
     fn spill_all(&mut self, stay: u32) {
-        let Stay { lane, crosses, .. } = self.stays[stay];
-        let kind = self.kind(self.lanes[lane as usize].link);
-        let left = kind.arrival(self.end_of(stay)).max(crosses);
+        let at = self.stays[stay];
+        let link = self.lanes[at.lane as usize].link;
+        let kind = self.kind(link);
+        let left = kind.arrival(self.end_of(stay)).max(at.crosses);
         let front_at = kind.at_front(left);
         self.stays[stay].left = left;
-        self.come_forward(stay, &{ self.stays[stay] }, front_at);
+        self.come_forward(stay, &at, front_at);
         if left > self.now {
             // The run goes on until then; nothing starts on this account.
-            self.schedule(Event::Wire(self.lanes[lane as usize].link), left);
+            self.schedule(Event::Wire(link), left);
         }
-        self.look_again(lane);
+        self.look_again(at.lane);
     }
 
     /// Counts a packet as lost on a link, unless it is counted already.

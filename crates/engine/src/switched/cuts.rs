@@ -122,10 +122,7 @@ impl Network {
     /// False if that is not computed here.
     pub(super) fn cut(&mut self, link: u32, (now, ended): (Time, Time), asking: &mut Vec<u32>) -> bool {
         self.rouse_around(link);
-        // None of those that are asked to send stays behind now.
-        let has_long = std::mem::take(&mut self.has_long);
-        self.follow_any();
-        self.has_long = has_long;
+        self.follow_all();
         let worms = self.worms_on(link);
         let at = &self.links[link as usize];
         let is_empty = worms.is_empty() && at.has_arrived(self.kind(at), now);
@@ -145,10 +142,6 @@ impl Network {
         self.end_early(&cut, &worms);
         self.follow_any();
         true
-    }
-
-    pub(super) fn follow_any(&mut self) {
-        if self.paced { self.follow::<true>() } else { self.follow::<false>() }
     }
 
     fn plan_cut(&self, link: u32, (now, ended): (Time, Time), worms: &[(u32, Worm)]) -> Cut {
@@ -391,6 +384,11 @@ impl Network {
         if self.links[input as usize].credit.waits() {
             self.wake(input);
         }
+    }
+
+    /// Whether a link is a drain.
+    pub(super) fn is_drain(&self, link: u32) -> bool {
+        link >= self.fabric.links() as u32
     }
 
     /// Returns the drain of an input link.

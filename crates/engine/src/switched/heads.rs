@@ -17,8 +17,7 @@ impl Network {
     #[cold]
     fn schedule_head(&mut self, link: u32, run: &Run, all: bool) {
         let at = &self.links[link as usize];
-        let is_drain = link >= self.fabric.links() as u32;
-        if at.to_terminal && !is_drain && !(all && run.count == 1) {
+        if at.to_terminal && !self.is_drain(link) && !(all && run.count == 1) {
             let time = self.kind(at).arrival(run.time);
             self.schedule(Event::Source(self.fabric.ports() + link), time);
         }

@@ -276,14 +276,7 @@ impl Network {
                 self.rouse_around(link);
             }
         }
-        // None of those that are asked to send stays behind now.
-        self.has_long = false;
-        if self.paced {
-            self.follow::<true>();
-        } else {
-            self.follow::<false>();
-        }
-        self.has_long = true;
+        self.follow_all();
     }
 
     /// Looks at a link whose horizon is reached: something may happen to it, and it sends up to the next one.
@@ -308,7 +301,7 @@ impl Network {
                 self.links[link as usize].wire.set_horizon(free);
                 if self.has_long && !self.may_rest(link) {
                     self.rouse_around(link);
-                    if self.paced { self.follow::<true>() } else { self.follow::<false>() }
+                    self.follow_any();
                 }
                 return;
             }
@@ -354,7 +347,7 @@ impl Network {
         if !self.links[link as usize].has_sent_all() {
             self.wake(link);
         }
-        if self.paced { self.follow::<true>() } else { self.follow::<false>() }
+        self.follow_any();
     }
 
     /// Sends what starts before its horizon on a link that rests, and tells nobody; false if more may start there that

@@ -259,7 +259,7 @@ impl Network {
     /// Reports an end of packet, if somebody wants to know.
     #[inline(always)]
     pub(super) fn tell_sent(&mut self, link: u32, gone: &Gone) {
-        if self.hops.limit > 0 && link < self.fabric.links() as u32 {
+        if self.hops.limit > 0 && !self.is_drain(link) {
             cold_path();
             self.keep_hop(link, gone.packet, gone.started, gone.free);
         }

@@ -75,7 +75,7 @@ impl Network {
 
     #[cold]
     fn stream_rest(&mut self, link: u32) {
-        if link >= self.fabric.links() as u32 {
+        if self.is_drain(link) {
             // A drain sends each character when it comes.
             return;
         }

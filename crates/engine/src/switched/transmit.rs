@@ -45,6 +45,18 @@ impl Network {
         }
     }
 
+    /// The same, apart from where events of a kind are handled.
+    pub(super) fn follow_any(&mut self) {
+        if self.paced { self.follow::<true>() } else { self.follow::<false>() }
+    }
+
+    /// The same, where none of those that are asked to send stays behind.
+    pub(super) fn follow_all(&mut self) {
+        let has_long = std::mem::take(&mut self.has_long);
+        self.follow_any();
+        self.has_long = has_long;
+    }
+
     /// Sends on a link of any kind what it can, and notifies those that depend on it.
     #[inline(never)]
     fn transmit_any<const PACED: bool>(&mut self, link: u32) {
