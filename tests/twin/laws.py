@@ -53,7 +53,18 @@ def drawn(seeds: Iterator[int], draws: Sequence[Callable[[int], drawing.Table]] 
         if resolved["technology"].get("flow_control") == "matched":
             # It is measured by short runs, in steps.
             resolved["technology"]["flow_control"] = "average"
-        yield Drawn(resolved, compiled, drawing.duration_ps(compiled, Random(seed)))
+        duration_ps = drawing.duration_ps(compiled, Random(seed))
+        for name in ("time_code", "interrupt", "broadcast"):
+            # The run is shorter than the drawn one: what would begin after it is refused.
+            listed = zip(resolved.pop(name, ()), getattr(compiled.scenario, name), strict=True)
+            if kept := [row for row, one in listed if start_ps(one) < duration_ps]:
+                resolved[name] = kept
+        yield Drawn(resolved, compiled, duration_ps)
+
+
+def start_ps(code: Any) -> int:
+    """When the first of a row of codes is sent."""
+    return code.every_ps if code.first_ps is None else code.first_ps
 
 
 def ran(written: dict[str, Any], duration_ps: int, hops: int = 0) -> Results:
