@@ -149,6 +149,13 @@ def test_flows_of_hpcc_run(tmp_path: Path) -> None:
     assert rows["4"]["completion_ns"] == pytest.approx(expected, abs=5)
 
 
+def test_links_of_accelerators_have_longer_flits(tmp_path: Path) -> None:
+    found = read(tmp_path, "hpcc", HPCC.replace("25Gbps", "7200Gbps"))
+    written(found, tmp_path)
+    assert run(load(tmp_path / "scenario.toml")).summary["offered_mbytes_per_s"] > 0
+    assert load(tmp_path / "scenario.toml").resolved["technology"]["flit"] == "64 B"
+
+
 def test_a_flow_of_two_gigabytes(tmp_path: Path) -> None:
     """Twenty of them at 100 Gbit/s take more than the second for which short flows run."""
     found = read(tmp_path, "hpcc", FLOWS.replace("65536", "2000000000"), HPCC)
@@ -530,7 +537,7 @@ def test_elements_of_ratatoskr_are_counted(tmp_path: Path, monkeypatch: pytest.M
         ("hpcc", (HPCC, FLOWS.replace("65536", "0")), "at least a byte", 2),
         ("htsim", (TREE, MATRIX.replace("0 size 10 ", "5e3 size 10 ")), '"5e3" is no whole number', 6),
         ("hpcc", (HPCC, FLOWS.replace("1.5", "1s")), '"1s" is no start', 5),
-        ("hpcc", (HPCC.replace("25Gbps", "7200Gbps"),), "at most 3200 Gbit/s, not 7200 Gbit/s", 6),
+        ("hpcc", (HPCC.replace("25Gbps", "72000Gbps"),), "at most 51200 Gbit/s, not 72 Tbit/s", 6),
         ("hpcc", (HPCC.replace("25Gbps", "9" * 400 + "Gbps"),), "the rate of a link is at most", 6),
         ("simgrid", (PLATFORM.replace("1.25E8", "1E999"),), "the rate of a link is at most", 7),
         ("hpcc", (HPCC.replace("500ns", "2000ms"),), "from 0 ps to 1 s, not 2 s", 5),

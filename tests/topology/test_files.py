@@ -313,7 +313,7 @@ BAD = {
     ),
     "extreme.csv": (
         "source,target,rate_bits_per_s\na,b,1e15\n",
-        "line 2: rate_bits_per_s is '1e15'; the rate of a link is from 1 kbit/s to 3200 Gbit/s",
+        "line 2: rate_bits_per_s is '1e15'; the rate of a link is from 1 kbit/s to 51200 Gbit/s",
     ),
     "long.csv": ("source,target,length\na,b,1e9 km\n", 'line 2: length: "1e9 km" is too long for a cable'),
     "said-twice.csv": (

@@ -355,8 +355,10 @@ class Fabric:
         preset = min(_ETHERNET, key=lambda name: abs(math.log(_ETHERNET[name] / max(1.0, fastest))))
         if fastest > _ETHERNET["ethernet-800g"]:
             preset = "ethernet-1600g"  # bytes of the others would be too short
+        longer = 'flit = "64 B"                   # of fewer bytes they would be too short\n'
         return (
             f'[technology]\npreset = "{preset}"\nswitching = "store-and-forward"\n'
+            f"{longer if fastest > 2 * _ETHERNET[preset] else ''}"
             "router_cycles = 1\nforward_cycles = 0              # as in that simulator\n"
         )
 

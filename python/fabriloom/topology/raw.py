@@ -27,8 +27,8 @@ CYCLE = "cycle_ps"
 """A number that a file gives per switch or terminal; links have that of the vertex that they leave."""
 
 SMALLEST_RATE_BITS_PER_S = 10**3
-LARGEST_RATE_BITS_PER_S = 32 * 10**11
-"""Range of link rates; beyond it, character times cannot be represented."""
+LARGEST_RATE_BITS_PER_S = 512 * 10**11
+"""Range of link rates: up to 64 B in 10 ps. A technology of shorter characters refuses lower ones."""
 LONGEST_DELAY_PS = 10**12
 """The longest delay of a cable; beside short characters the engine's steps limit it further."""
 LONGEST_CYCLE_PS = 10**9
