@@ -64,6 +64,17 @@ impl Run {
         }
     }
 
+    /// Adds a time if it continues these; returns whether it did.
+    #[inline(always)]
+    fn goes_on(&mut self, time: Time) -> bool {
+        let step = (time - self.last()) as u64;
+        let goes_on = if self.more == 0 { step <= u32::MAX.into() } else { step == u64::from(self.step) };
+        if goes_on {
+            (self.step, self.more) = (step as u32, self.more + 1);
+        }
+        goes_on
+    }
+
     /// Keeps the first ones, this many at most.
     #[inline(always)]
     pub fn keep(&mut self, count: u32) {
@@ -147,12 +158,13 @@ impl Times {
         })
     }
 
-    /// Adds a time, where lanes alternate: then they are rarely at equal steps.
+    /// Adds a time: to the first run if it continues that, as it does where buffers are short and no lanes alternate.
     #[inline(always)]
     pub fn push(&mut self, time: Time) {
-        if self.is_empty() {
-            self.run.first = time;
-        } else {
+        let run = &mut self.run;
+        if run.first == UNKNOWN {
+            run.first = time;
+        } else if !self.rest.is_empty() || !run.goes_on(time) {
             self.rest.push_back(Run::one(time));
         }
     }
