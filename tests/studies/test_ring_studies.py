@@ -106,6 +106,26 @@ def test_the_bound_counts_what_a_station_may_have_under_way(
     assert 0.97 < carried / found["accepted_mbytes_per_s_bound"] < 1.002
 
 
+def test_a_place_is_kept_until_the_tail_has_come_at_the_pace_of_its_ring() -> None:
+    """Rings of such a module run at 400 MB/s, twice the rate of links between modules."""
+    tech = {"preset": "sci-lc1-alpha", "link_rate": "200 MB/s", "requests_in": 1}
+    tech |= {"memory": {"access": "1 us"}, "receive_latency": "2 us"}
+    traffic = {"pattern": {"kind": "shift", "by": 1}, "transaction": "dmove", "length": "256 B", **ALONE}
+    module = Scenario.from_dict(
+        {
+            "topology": {"kind": "sci-module", "terminals_per_ring": 1, "terminals_per_expansion_ring": 0},
+            "technology": tech,
+            "traffic": {**traffic, "arrivals": "backlog"},
+            "run": {"duration": "2 ms", "precision": 0.0},
+        }
+    )
+    found = inspection.inspect(module)["channel_load"]
+    assert found["busiest_link"] == "the input queue of t1"
+    # 256 + 16 + 4 B are 138 symbols of 5 ns; it is decided when the first of them has come.
+    assert found["accepted_mbytes_per_s_bound"] == pytest.approx(256 / (137 * 0.005 + 2 + 1))
+    assert run(module).summary["accepted_mbytes_per_s"] <= found["accepted_mbytes_per_s_bound"]
+
+
 def test_a_ring_that_closes_routes_can_be_checked() -> None:
     """Its trials are lists, which close none."""
     ring = scenario("sci-ring", {"pattern": "uniform", "load": 0.05}, terminals=4)

@@ -106,8 +106,12 @@ class Packets:
         return float(self.share @ [of(length) for length in self.length_bytes.tolist()])
 
     def needs(self, tech: RingTechnology) -> dict[str, float]:
-        """Return what a packet is on average in payload, symbols, and ps of a bus, a memory and a place."""
+        """Return what a packet is on average in payload, symbols, ps of a bus, a memory and a place, and the
+        symbols that arrive while it keeps that.
+        """
         request_ps, response_ps = over_bus_ps(tech, self)
+        places = tech.requests_in or np.inf  # endless ones are never full
+        follows = tech.forwarding == "cut-through"
         return {
             "packets": 1.0,
             "bytes": self.mean_bytes,
@@ -116,21 +120,13 @@ class Packets:
             "bus_request": request_ps,
             "bus_response": response_ps,
             "access": self.mean(lambda length: _access_ps(tech, length)),
-            "place": self.mean(lambda length: _place_ps(tech, length)) / max(1, tech.requests_in),
+            "place": self.mean(lambda length: tech.receive_ps + _access_ps(tech, length)) / places,
+            "place_behind": self.mean(lambda length: tech.request_symbols(length) - 1) * follows / places,
         }
 
 
 def _access_ps(tech: RingTechnology, length: float) -> float:
     return tech.memory_access_ps + tech.memory_block_ps * max(1, -(-round(length) // 64))
-
-
-def _place_ps(tech: RingTechnology, length: float) -> float:
-    """Return how long a request keeps its place at the receiver; 0 if that is never full."""
-    if not tech.requests_in:
-        return 0.0
-    behind = (tech.request_symbols(length) - 1) * float(tech.symbol_ps())
-    behind *= tech.forwarding == "cut-through"
-    return behind + tech.receive_ps + _access_ps(tech, length)
 
 
 Needs = dict[str, tuple[Demand, float]]
@@ -261,13 +257,14 @@ def needed(routes: RingRoutes, needs: Needs, carry: Callable[[Demand], Carried])
     buses = of("bus_request", lambda one: one.loads.bus_requests)
     buses = buses + of("bus_response", lambda one: one.loads.bus_responses)
     accesses = of("access", lambda one: one.served)
+    symbol_ps = routes.network.times_ps["character"][routes.graph.terminal_in_links]
     if tech.transaction in ("nread", "lock"):
         accesses = accesses + of("access", lambda one: one.asked)
     busy_ps = {
         "link": (packets + echoes * (1 if token else echo)) * routes.network.times_ps["character"],
         "bus": buses / routes.network.rings.bus_count,
         "memory": accesses,
-        "place": of("place", lambda one: one.served),
+        "place": of("place", lambda one: one.served) + of("place_behind", lambda one: one.served) * symbol_ps,
     }
     asked, payload = (of(name, lambda one: one.asked) for name in ("packets", "bytes"))
     return Needed(busy_ps, asked, payload, float(unit.sent().max(initial=0.0)) * symbols)
