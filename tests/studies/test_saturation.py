@@ -208,6 +208,30 @@ def test_several_senders_fill_a_link_with_small_buffers_better_than_one() -> Non
     assert bounds == pytest.approx([9750, 10_064, 10_064], rel=1e-3)
 
 
+def test_neighbours_at_a_switch_do_not_wait_for_links_between_switches() -> None:
+    """Credit comes back from a router later than the chip of a terminal needs it."""
+    grid = {"kind": "grid", "shape": [2], "terminals_per_switch": 2}
+    tech = {"preset": "spw-10x", "input_buffer": "12 B", "crossbar": "fast", "output_buffer": "8 B"}
+    tech |= {"router_switching": "4 sys", "flow_control": "average"}
+    bounds = []
+    for by in (1, 2):
+        scenario = of(grid, tech, {"pattern": {"kind": "shift", "by": by}, "length": "51 B", "senders": [0]})
+        bounds.append(told(scenario)[1])
+        accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
+        assert accepted == pytest.approx(bounds[-1], rel=2e-3)
+    assert bounds[0] > 1.2 * bounds[1]
+
+
+def test_packets_are_handed_over_while_characters_into_a_chip_are_spaced() -> None:
+    star = {"kind": "crossbar", "terminals": 4}
+    tech = {"preset": "spacewire-200", "cable_length": "1 km", "flow_control": "average"}
+    scenario = of(star, tech, {"length": "142 B"}).with_settings(
+        {"interface": [{"preset": "spacewire-light"}]}
+    )
+    accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
+    assert accepted == pytest.approx(told(scenario)[1], rel=0.01)
+
+
 @pytest.mark.parametrize("senders", [2, 4])
 @pytest.mark.parametrize(
     ("preset", "length"),

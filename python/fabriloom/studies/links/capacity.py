@@ -30,7 +30,7 @@ from ...technology import host
 from ...traffic import given_lengths
 from ..port_loads import Reals, are_alike, spread_evenly
 from ..zero_load import alone, longest_bytes, of_lists, of_pairs_ps
-from .loads import Limits, before_faster, cables, flow_control, packet_of
+from .loads import Limits, before_faster, cables, flow_control, packet_of, sends_within
 from .loads import rates as rates_of
 
 _PACKETS, _CHARS = (24, 2400), 100_000
@@ -162,16 +162,16 @@ def apart_ticks(compiled: Compiled, characters: int) -> int:
     return (characters + 16) * slowest * 2 + (compiled.graph.switches + 2) * (switch + 4 * slowest)
 
 
-def _of_path(compiled: Compiled, own: dict[str, str], idle: bool = False) -> Capacity:
+def _of_path(compiled: Compiled, own: dict[str, str], idle: bool = False, within: bool = False) -> Capacity:
     """Return the share of the wire that a path carries, whatever its hosts need, and what limits it.
 
-    ``idle``: with packets one way only.
+    ``idle``: with packets one way only; ``within``: between terminals of one switch.
     """
     turns = compiled.arrays["lane_frame_chars"] or len(compiled.arrays["lane_slots"])
     if not compiled.graph.switches or (turns and not _in_any_lane(compiled)):
         # Where each packet has lanes of its own, those of a trial wait for turns of others.
         return Capacity(math.inf if idle else 1.0, "wire")
-    found = _of_line(json.dumps(_line(compiled, own)), idle)
+    found = _of_line(json.dumps(_line(compiled, own, within=within)), idle)
     if found.limited_by == "hand-over" and (_has_own_lengths(compiled) or _is_long(compiled)):
         tech = compiled.technology
         tried = float(tech.mean_packet_ps(tech.payload_chars(_tried_bytes(compiled))))
@@ -217,17 +217,21 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
         if carried.limited_by == "buffer" and _rests_for_credit(compiled):
             continue
         if carried.limited_by == "hand-over":
+            if routes.technology.lane_rules.framed != 1:
+                continue  # where packets wait, a frame takes several of them
             links = links[~before_faster(routes)[links]]
         sending = np.isin(out, links)
         if sending.any() and held_back:
-            found[out[sending]] = _first_hop(compiled, routes, carried)[sending]
+            found[out[sending]] = _first_hop(compiled, own, carried, idle)[sending]
         between = np.setdiff1d(links, out)
         if held_back and routes.technology.lanes == 1 and len(between):
             found[between] = _shared(compiled, own, carried, idle)
     usual = _of_path(compiled, {}, idle)
     if usual.limited_by != "wire" and routes.technology.lanes == 1 and np.ptp(rates_of(routes)) == 0:
         alone = replace(usual, limited_by="hand-over")
-        found[np.asarray(graph.terminal_in_links)] = _shared(compiled, {}, alone, idle, into_terminal=True)
+        # Characters into a chip are spaced, and packets meanwhile handed over.
+        into = np.asarray(graph.terminal_in_links)[routes.network.interfaces.at[graph.switches :] == 0]
+        found[into] = _shared(compiled, {}, alone, idle, into_terminal=True)
     return found
 
 
@@ -263,28 +267,22 @@ def _rests_for_credit(compiled: Compiled) -> bool:
     return bool(paced) and compiled.technology.lanes > 1 and compiled.mean_packet_chars < credit - quantum
 
 
-def _of_any_length(compiled: Compiled, own: dict[str, str], idle: bool) -> Capacity:
+def _of_any_length(compiled: Compiled, own: dict[str, str], idle: bool, within: bool = False) -> Capacity:
     """Return what packets of the mean length reach on a path, or those of the flow that reach most.
 
     Of packets as long as a credit every lane can have one, so another length may need no larger buffer.
     """
-    found = _of_path(compiled, own, idle)
+    found, line = _of_path(compiled, own, idle, within), partial(_line, compiled, own, within=within)
     if found.limited_by != "buffer":
         return found
     if not isinstance(compiled.sources, Packets):
         messages = _messages(compiled, compiled.sources)
-        tried = [
-            _of_line(json.dumps(_line(compiled, own, f"{lengths[0]} B")), idle, False, lengths)
-            for lengths in messages
-        ]
+        tried = [_of_line(json.dumps(line(f"{lengths[0]} B")), idle, False, lengths) for lengths in messages]
         return replace(found, share=max(each.share for each in tried))
     sizes = np.unique(compiled.arrays["flow_length"])
     if len(sizes) < 2:
         return found
-    tried = [
-        _of_line(json.dumps(_line(compiled, own, f"{size} B")), idle)
-        for size in spread_evenly(sizes, _MOST_LENGTHS)
-    ]
+    tried = [_of_line(json.dumps(line(f"{size} B")), idle) for size in spread_evenly(sizes, _MOST_LENGTHS)]
     return replace(found, share=max(each.share for each in (found, *tried)))
 
 
@@ -306,20 +304,24 @@ def _in_turn(path: Compiled, lengths: tuple[int, ...]) -> dict[str, Any]:
     return {**found, "list_repeat": np.ones(count, np.uint8)}
 
 
-def _first_hop(compiled: Compiled, routes: LinkRoutes, found: Capacity) -> NDArray[np.float64]:
+def _first_hop(compiled: Compiled, own: dict[str, str], found: Capacity, idle: bool) -> NDArray[np.float64]:
     """Return, per port of a terminal, the part of the rate of its link that its packets reach.
 
     Packets for other outputs need not wait for the output of the one before, nor in its queue. Of several
-    lanes each has a queue.
+    lanes each has a queue. Packets to terminals of the same switch wait for no link between switches.
     """
-    tech, demand, graph = routes.technology, compiled.demand(), routes.graph
+    tech, demand, graph = compiled.technology, compiled.demand(), compiled.graph
     one_queue = tech.lanes == 1 and tech.input_queues == "fifo"
     one_queue = one_queue and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
     one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
     if not (found.limited_by == "buffer" or one_queue or one_target):
         return np.full(graph.ports, np.inf)
-    own = shares(compiled, found)
-    return own if graph.several is None else own[graph.several.terminal]
+    share, near = shares(compiled, found), sends_within(compiled)
+    if near.any():
+        within = _of_any_length(compiled, own, idle, within=True)
+        more = np.inf if within.limited_by == "wire" else shares(compiled, within)
+        share = np.where(near, np.maximum(share, more), share)
+    return share if graph.several is None else share[graph.several.terminal]
 
 
 def shares(compiled: Compiled, found: Capacity) -> NDArray[np.float64]:
@@ -403,6 +405,7 @@ def _line(
     length: Any = None,
     senders: int = 1,
     into_terminal: bool = False,
+    within: bool = False,
 ) -> dict[str, Any]:
     """Describe two terminals at a switch each, with the technology and the lengths of a scenario, or another
     length, and with settings of its own.
@@ -420,7 +423,7 @@ def _line(
     assert isinstance(compiled.routes, LinkRoutes)
     choices = int(np.diff(compiled.routes.table.group_start).max(initial=1))
     if not isinstance(length, str) or length != "0 B":
-        shape = [2] if compiled.graph.switches > 1 and not into_terminal else [1]
+        shape = [2] if compiled.graph.switches > 1 and not (into_terminal or within) else [1]
         terminals = senders + 1 if into_terminal else senders * (2 // shape[0])
         hot = {"kind": "hot-spot", "target": senders, "share": 1.0}
         return {

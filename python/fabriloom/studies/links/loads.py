@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ... import routing
 from ...compile import Compiled, LinkRoutes
@@ -292,3 +293,14 @@ def times_to_full(own: Reals, beside: Reals, share: Reals, limits: Limits | None
 def payload_mbytes_per_s(routes: LinkRoutes, packet: Packet) -> float:
     """Return the payload rate of a link for such packets, on a cable busy in both directions."""
     return packet[0] * 1e6 / routes.technology.mean_packet_ps(packet[1])
+
+
+def sends_within(compiled: Compiled) -> NDArray[np.bool_]:
+    """Return, per terminal, whether it may send to another one at its switch."""
+    demand, graph = compiled.demand(), compiled.graph
+    if graph.several is not None or demand.spread is not None:
+        return np.ones(graph.terminals, bool)
+    home = np.asarray(graph.terminal_entry_switches)
+    found = (demand.even > 0) & (np.bincount(home)[home] > 1)
+    found[demand.source[home[demand.source] == home[demand.target]]] = True
+    return found
