@@ -222,6 +222,18 @@ def test_neighbours_at_a_switch_do_not_wait_for_links_between_switches() -> None
     assert bounds[0] > 1.2 * bounds[1]
 
 
+@pytest.mark.parametrize("flow_control", ["average", "matched"])
+@pytest.mark.parametrize("length", [4, 30])
+def test_an_external_port_sends_no_flow_control(length: int, flow_control: str) -> None:
+    """Header, payload and end of packet take 50 ns for each character."""
+    tech = {"preset": "spw-10x", "flow_control": flow_control}
+    scenario = of({"kind": "crossbar", "terminals": 3}, tech, {"length": f"{length} B", "senders": [0]})
+    scenario = scenario.with_settings({"interface": [{"preset": "external-port"}]})
+    accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
+    assert told(scenario)[1] == pytest.approx(length / (length + 2) / 0.05)
+    assert accepted == pytest.approx(told(scenario)[1], rel=2e-3)
+
+
 def test_packets_are_handed_over_while_characters_into_a_chip_are_spaced() -> None:
     star = {"kind": "crossbar", "terminals": 4}
     tech = {"preset": "spacewire-200", "cable_length": "1 km", "flow_control": "average"}

@@ -232,6 +232,7 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
         # Characters into a chip are spaced, and packets meanwhile handed over.
         into = np.asarray(graph.terminal_in_links)[routes.network.interfaces.at[graph.switches :] == 0]
         found[into] = _shared(compiled, {}, alone, idle, into_terminal=True)
+    found[routes.network.interfaces.external(graph)] = np.inf  # no trial has them
     return found
 
 

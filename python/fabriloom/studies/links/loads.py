@@ -166,10 +166,14 @@ def speeds(routes: LinkRoutes, packet: Packet = ENDLESS) -> Reals:
 
     ``packet``: see :func:`rates`.
     """
-    graph, speed = routes.graph, rates(routes, packet)
-    usual_ps = float(routes.technology.character_ps(routes.technology.link_rate_bits_per_s))
+    graph, tech, speed = routes.graph, routes.technology, rates(routes, packet)
+    usual_ps = float(tech.character_ps(tech.link_rate_bits_per_s))
     if routes.network.interfaces.chips:
-        spacing_ps = np.maximum(1, routes.network.interfaces.spacing_ps(graph, routes.technology))
+        # External ports have no flow-control characters, and ends of packet that are as long as others.
+        parallel = replace(tech.beside(Fraction(0)), end_bits=tech.data_bits)
+        faster = tech.mean_packet_ps(packet[1]) / parallel.mean_packet_ps(packet[1])
+        speed = np.where(routes.network.interfaces.external(graph), speed * faster, speed)
+        spacing_ps = np.maximum(1, routes.network.interfaces.spacing_ps(graph, tech))
         speed = np.minimum(speed, usual_ps / spacing_ps)
     crossing_ps = routes.network.clocks.per_switch(lambda tech: tech.crossbar_ps).astype(np.float64)
     most = np.append(
@@ -264,6 +268,7 @@ def flow_control(routes: LinkRoutes, own: Reals, packet: Packet) -> tuple[Reals,
     """
     reverse, cable = np.asarray(routes.graph.link_reverse), routes.network.cable
     found = np.full(len(own), _share(routes.technology, packet[1]))
+    found[routes.network.interfaces.external(routes.graph)] = 0.0
     if cable is not None:
         found[~routes.network.usual] = _share(cable, unpadded(cable, packet[0]))
     return found, np.where(reverse < 0, 0.0, own[reverse])
