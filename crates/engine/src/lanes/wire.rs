@@ -26,12 +26,16 @@ impl Network {
             Packet { delivery, dispatch, via, header, address, wrong_on, pieces, ..Packet::default() };
         let packet = self.packets.add(packet);
         let needed = self.needed_for(packet);
-        let at = &mut self.links[link as usize];
+        let (at, mut first) = (&mut self.links[link as usize], UNKNOWN);
         (at.dispatched, at.needed) = (packet, needed);
-        for lane in self.fabric.sending_lanes(link) {
-            self.lanes[lane as usize].ready.push(0);
-            self.may_start(lane);
+        let lanes = self.fabric.sending_lanes(link);
+        for lane in &mut self.lanes[lanes.start as usize..lanes.end as usize] {
+            lane.ready.push(0);
+            let time = lane.start_of(at);
+            lane.set_start(at, time);
+            first = first.min(time);
         }
+        self.agenda.wake_wire(at, first.max(at.free_at));
     }
 
     /// Returns the characters of a packet with its current headers.
@@ -227,12 +231,13 @@ impl Network {
         self.packets[packet].delivery.started = time;
         let length = self.characters(packet);
         self.lanes[lane as usize].outgoing.push_back(Outgoing::new(packet, length, length));
-        for other in self.fabric.lanes_of(link) {
-            self.set_start(other, UNKNOWN);
-            if other != lane {
-                self.lanes[other as usize].ready.clear();
-            }
+        self.links[link as usize].known = 0;
+        let lanes = self.fabric.lanes_of(link);
+        for other in &mut self.lanes[lanes.start as usize..lanes.end as usize] {
+            other.starts_at = UNKNOWN;
+            other.ready.clear();
         }
+        self.lanes[lane as usize].ready.push(0);
     }
 
     /// Takes a character from the output buffer of a lane; its place is free at a given time.
