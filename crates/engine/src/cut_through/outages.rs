@@ -323,8 +323,9 @@ impl Network {
     /// no link for it runs; or it comes to the front at another tick, because something has been cut.
     #[inline(never)]
     pub(super) fn finds_route(&mut self, stay: u32) -> bool {
-        let Stay { packet, lane, class, length, entry, is_cut, out, .. } = self.stays[stay];
-        if out.grant != self.now {
+        let Stay { packet, lane, class, length, entry, is_cut, spills, out, .. } = self.stays[stay];
+        // An event of a stay that has been removed may come in the tick of its successor's, which is spilled then.
+        if out.grant != self.now || spills {
             return false;
         }
         self.stays[stay].out.grant = UNKNOWN;
