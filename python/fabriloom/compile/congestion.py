@@ -46,9 +46,6 @@ def check(scenario: Scenario, arrays: Arrays) -> None:
     own = scenario.congestion_control
     if own is None:
         return
-    if scenario.fault and not (len(arrays["link_pause_above"]) and _only_stops(scenario)):
-        hint = "leave one of them out; where switches pause senders, terminals may be stuck for a time"
-        raise _refused(scenario, "is not simulated together with faults", hint)
     if not _native.is_by_packet(arrays):
         raise _refused(scenario, "is of packets that pass whole", WHOLE)
     if not arrays["output_queues"]:

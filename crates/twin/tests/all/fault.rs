@@ -5,7 +5,8 @@
 
 use crate::scenarios::agree::{self, Agreed, Seen, counted};
 use crate::scenarios::build::{
-    C104, DS_LINK, add_cable, add_group, crossbar, empty, failing, line, send_list, set_route,
+    C104, DS_LINK, FLIT, FLIT_SWITCH, add_cable, add_group, crossbar, empty, failing, line, send_list,
+    set_route,
 };
 use crate::scenarios::faults::{with_faults, with_tables, with_timeouts};
 use crate::scenarios::lanes::{with_arbiters, with_classes, with_lanes, with_whole_packets_and_faults};
@@ -252,6 +253,52 @@ fn programs_that_send_again_agree() {
 }
 
 /// The links of the crossbar out of terminal 0 and into terminal 1.
+/// Terminals 1 to 3 send packets of 10 characters to terminal 0, each as many as a list says, and a packet is marked if more
+/// than 5 characters wait besides. A link may fail, until 36. An index rises a tick after a delivery, from 0 to 1 and no
+/// further, and a port then rests for as long as it has sent a packet.
+fn crowded(packets: [usize; 3], fault: Option<(u32, u64)>) -> TwinRun {
+    let mut f = crossbar(FLIT_SWITCH, 4, FLIT);
+    (f.whole_packet_credit, f.output_queues) = (1, 1);
+    (f.cct_eighths, f.mark_above_chars, f.ccti_increase) = (vec![0, 8], 5, 1);
+    (f.becn_ticks, f.ccti_timer_ticks) = (1, 1 << 40);
+    let lists = packets.map(|count| vec![(0, 8, 0); count]);
+    send_list(&mut f, &[&[], &lists[0], &lists[1], &lists[2]]);
+    fault.into_iter().for_each(|(link, down)| failing(&mut f, link, down, down + 1, 36));
+    agree::drained(0, &f, 100_000)
+}
+
+/// All headers arrive at 1. Grants are at 1, 11 and 21, and while nothing fails 20, 10 and no characters wait besides.
+#[test]
+fn what_is_cut_or_discarded_is_counted_for_marks() {
+    let marked = |packets, fault| {
+        let result = crowded(packets, fault);
+        let notified: Vec<_> = result.congestion.1[1..].iter().map(|port| port.0).collect();
+        (result.congestion.0[0], notified, result.lost)
+    };
+    assert_eq!(marked([1, 1, 1], None), (2, vec![1, 1, 0], 0));
+    // The link of terminal 3 fails before its header arrives: 10 characters wait, then none.
+    assert_eq!(marked([1, 1, 1], Some((7, 1))), (1, vec![1, 0, 0], 1));
+    // Three characters of it have arrived, and an error end follows: it still counts as 10.
+    assert_eq!(marked([1, 1, 1], Some((7, 4))), (2, vec![1, 1, 0], 1));
+    // The same with terminal 1, whose packet is marked at 1: nobody hears of that. Its lane is free at 6.
+    assert_eq!(marked([1, 1, 1], Some((3, 4))), (2, vec![0, 1, 0], 1));
+    // The link to terminal 0 fails in the tick of the requests, and four packets of each are discarded. The fifth, whose
+    // headers arrive at 41, meet none of these: 20, 10 and no characters wait.
+    assert_eq!(marked([5, 5, 5], Some((0, 1))), (2, vec![1, 1, 0], 12));
+}
+
+/// The first packets of terminals 1 and 2 are granted at 1 and 11, and the first is marked and arrives at 11. Terminal 1
+/// sends its second one from 10 to 20, rests until 30, and has sent three characters of the third at 33.
+#[test]
+fn a_port_does_not_rest_after_a_packet_that_is_cut() {
+    let starts = |fault| -> Vec<i64> {
+        let result = crowded([4, 1, 0], fault);
+        result.deliveries.iter().filter(|one| one.source == 1).map(|one| one.started).collect()
+    };
+    assert_eq!(starts(None), [0, 10, 30, 50]);
+    assert_eq!(starts(Some((3, 33))), [0, 10, 36]);
+}
+
 const OF_SENDER: usize = 1;
 const OF_STUCK: usize = 2;
 /// What is lost at a link: cut, discarded, timed out.

@@ -3,7 +3,7 @@
 use fabriloom_engine::fabric::{Fabric, NONE, arbiter, check, sharing};
 use fabriloom_engine::kernel::Time;
 
-use super::faults::{with_cuts, with_quiet_faults, with_tables};
+use super::faults::{with_cuts, with_faults, with_quiet_faults, with_tables};
 use super::ports::{draw_classes, draw_pairs};
 use super::random::{Draw, draw_for};
 
@@ -142,6 +142,19 @@ pub fn with_congestion(fabric: &Fabric, seed: u64) -> Fabric {
     f.cct_eighths = (0..draw.pick(&[2, 5, 128])).map(|index| index * step).collect();
     check(&f).expect("the generator makes legal networks");
     f
+}
+
+/// The same with links that fail, or stop, or spoil characters, and with new tables.
+pub fn with_congestion_and_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
+    let f = without_pool(with_congestion(fabric, seed));
+    let f = Fabric { drops: 0, grant_with_room: 0, link_ring: Vec::new(), ..f };
+    let f = with_classes(&f, seed).filter(|_| seed.is_multiple_of(5)).unwrap_or(f);
+    let f = match seed / 2 % 4 {
+        0 => with_faults(&f, seed, until),
+        1 => with_quiet_faults(&f, seed, until),
+        _ => with_cuts(&f, seed, until),
+    };
+    if seed.is_multiple_of(2) { with_tables(&f, seed, until) } else { f }
 }
 
 /// The same with links that fail or stop without cutting many packets, with links that cut them, and with new tables.
