@@ -121,6 +121,7 @@ def drawn(seed: int) -> drawing.Table:
             "preset": dice.choice(["infiniband-4x-edr", "infiniband-4x-hdr"]),
             "lanes": dice.choice([1, 2, 4]),
             "switching": dice.choice(["virtual-cut-through", "store-and-forward"]),
+            **dice.choice([{}, {}, {"lane_sharing": "flit"}, {"watchdog_cycles": 2000}]),
         },
         "traffic": {
             "pattern": {"kind": "hot-spot", "target": 0, "share": dice.choice([0.2, 0.6, 1.0])},
