@@ -52,7 +52,7 @@
 //! | places in a ring | [`rings`]: `has_places`, `able_at`; [`allocate`]: `choose_able` | `wire.rs`: `has_places`, `place_back` |
 //! | queues per output | [`input`]: `queue_for` | `switch.rs`: `sort_in` |
 //! | dispatch, delivery | [`wire`]: `dispatch`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
-//! | congestion: marked, told, rests | [`congestion`]: `join`, `give_up`, `mark`, `notify`, `rests_until`; `links::congestion` | `congestion.rs`: `mark`, `notify`, `rests_until` |
+//! | congestion: marked, told, rests | [`congestion`]: `join`, `give_up`, `mark`, `notify`, `rests_until`; `links::congestion`: `joins`, `grants`, `sends` | `congestion.rs`: `mark`, `notify`, `rests_until` |
 //! | the queues that a packet chooses by | [`departures`]: `occupied`; [`allocate`]: `waiting` | `by_queue.rs`: `occupied`, `waiting` |
 //! | order within a tick | `run::network`: `happen`; then [`allocate`]: `decide` | `event.rs`: the order of `What` |
 //!

@@ -33,7 +33,7 @@
 //! | release | [`input`]: `leave`; [`allocate`]: `release` | `switch.rs`: `leave`, `release` |
 //! | queues per output | [`input`]: `queue_for` | `switch.rs`: `sort_in` |
 //! | dispatch, delivery | [`wire`]: `dispatch`, `send_to_terminal`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
-//! | congestion: marked, told, rests | [`congestion`]: `join`, `give_up`, `mark`, `rests_until`; [`wire`]: `deliver`; `links::congestion` | `congestion.rs`: `mark`, `notify`, `rests_until` |
+//! | congestion: marked, told, rests | [`congestion`]: `join`, `give_up`, `mark`, `rests_until`; [`wire`]: `deliver`; `links::congestion`: `joins`, `grants`, `sends` | `congestion.rs`: `mark`, `notify`, `rests_until` |
 //! | the queues that a packet chooses by | [`allocate`]: `occupied`, `waiting` | `by_queue.rs`: `occupied`, `waiting` |
 //! | packet distribution | [`distribute`]: `wait_for_all`, `kept_for`, `distribute`, `grant_all` | `switch.rs`: `wait_for_all`, `keeps`, `distribute`, `grant_all` |
 //! | pause: stored, said, heard; stopped links | [`pause`]: `will_store`, `look_at_stores`, `hear`, `open` | `wire.rs`: `store`, `look_at_store`, `pause`, `is_ready` |
