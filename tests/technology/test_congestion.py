@@ -80,10 +80,35 @@ def test_a_port_rests_as_its_table_says() -> None:
     assert found.congestion["rest_share"].to_list() == pytest.approx([0.75, 0.75, 0], abs=0.002)
 
 
+def test_a_hot_spot_is_controlled_again_after_a_failure() -> None:
+    """The hot spot fails for a time, in which what is sent to it is discarded."""
+    hot = {"terminal": "t(1).0", "at": "2 ms", "repaired": "2.2 ms"}
+    found = run(hot_spot().with_settings({"fault": [hot]}))
+    said = found.summary["congestion"]
+    assert found.summary["packets"]["lost"] > 1000
+    assert said["marked"] > said["notified"] > 1000
+    assert gbits(found, "t(0).3", "source") > 35
+
+
+def faults(dice: Random, terminals: int) -> drawing.Table:
+    """Some faults of terminals or of all cables, and new tables after some of them."""
+    where = {"at": f"{dice.randint(5, 60)} us", "repaired": "80 us"}
+    fault = dice.choice(
+        [
+            {"terminal": dice.randrange(terminals), **where, **dice.choice([{}, {"stuck": True}])},
+            {"cable": "all", **where},
+            {"cable": "all", "bit_error_rate": 1e-7, "replay": dice.random() < 0.5},
+        ]
+    )
+    return {"fault": [fault], "routing": dice.choice([{}, {"after_fault": {"delay": "2 us"}}])}
+
+
 def drawn(seed: int) -> drawing.Table:
-    """A small network that passes packets whole, with congestion control."""
+    """A small network that passes packets whole, with congestion control, and faults in some."""
     dice = Random(f"congestion {seed}")
+    beside = {} if dice.random() < 0.5 else faults(dice, 5)
     return {
+        **beside,
         "seed": seed,
         "topology": dice.choice(
             [
@@ -96,6 +121,7 @@ def drawn(seed: int) -> drawing.Table:
             "preset": dice.choice(["infiniband-4x-edr", "infiniband-4x-hdr"]),
             "lanes": dice.choice([1, 2, 4]),
             "switching": dice.choice(["virtual-cut-through", "store-and-forward"]),
+            **dice.choice([{}, {}, {"lane_sharing": "flit"}, {"watchdog_cycles": 2000}]),
         },
         "traffic": {
             "pattern": {"kind": "hot-spot", "target": 0, "share": dice.choice([0.2, 0.6, 1.0])},

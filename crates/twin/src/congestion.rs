@@ -1,10 +1,10 @@
 //! Congestion control: what waits for an output is counted when a packet is granted it, and the index of a port is
 //! computed from all times at which it has risen.
 
-use fabriloom_engine::fabric::Fabric;
+use fabriloom_engine::fabric::{Fabric, NONE};
 use fabriloom_engine::kernel::Time;
 
-use crate::parts::Front;
+use crate::parts::{Front, Kind, Worm};
 use crate::twin::Twin;
 
 /// What switches and ports remember of it.
@@ -69,8 +69,11 @@ impl Twin<'_> {
                 continue;
             }
             let Some(queue) = lane.queues.get(&group) else { continue };
-            let crosses = usize::from(matches!(queue.front, Front::Crossing { .. }));
-            let waiting = queue.packets.iter().skip(crosses);
+            let goes = usize::from(matches!(queue.front, Front::Crossing { .. } | Front::Spilling));
+            let waiting = queue.packets.iter().skip(goes).filter(|(packet, here)| {
+                let (header, _) = self.front_header(*packet);
+                !here.iter().take(header as usize).any(|character| character.kind == Kind::End)
+            });
             characters += waiting.map(|&(packet, _)| self.characters(packet)).sum::<u64>();
         }
         characters
@@ -86,9 +89,12 @@ impl Twin<'_> {
 
     /// Notes that a terminal has sent a packet at a tick.
     pub(crate) fn sends(&mut self, packet: usize, until: Time) {
-        let worm = &self.worms[packet];
-        if let Some(port) = self.congestion.ports.get_mut(worm.source as usize) {
-            port.sent = worm.started.map(|started| (until - started, until));
+        let Worm { source, packet, .. } = self.worms[packet];
+        let via = if packet.via == NONE { 0 } else { self.fabric.via_header_chars };
+        let characters = via + self.fabric.header_chars + self.fabric.payload_chars(packet.length) + 1;
+        let character = self.character_ticks(self.fabric.terminal_out_link[source as usize]);
+        if let Some(port) = self.congestion.ports.get_mut(source as usize) {
+            port.sent = Some((Time::from(characters) * character, until));
         }
     }
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _native
-from ..scenario import Scenario, ScenarioError
+from ..scenario import Scenario
 from ..technology import Technology, TechnologyError
 from ..technology.model import Ps
 from ..topology import Graph
@@ -42,18 +42,15 @@ def columns_of(scenario: Scenario, technology: Technology, tick_ps: Ps) -> Array
 
 
 def check(scenario: Scenario, arrays: Arrays) -> None:
-    """Raise ScenarioError for a network in which queues and credit are not counted, and for a wrong table."""
+    """Raise ScenarioError for a network without queues to count, and for a wrong table."""
     own = scenario.congestion_control
     if own is None:
         return
-    if scenario.fault and not (len(arrays["link_pause_above"]) and _only_stops(scenario)):
-        hint = "leave one of them out; where switches pause senders, terminals may be stuck for a time"
-        raise _refused(scenario, "is not simulated together with faults", hint)
-    if not _native.is_by_packet(arrays):
-        raise _refused(scenario, "is of packets that pass whole", WHOLE)
     if not arrays["output_queues"]:
-        hint = 'write technology.input_queues = "per-output"'
-        raise _refused(scenario, "counts what waits for an output, and a fifo has it in one queue", hint)
+        switching = "" if arrays["whole_packet_credit"] else 'switching = "virtual-cut-through" and '
+        message = "congestion control counts what waits for an output, and a fifo has it in one queue"
+        hint = f'write {switching}input_queues = "per-output" in [technology]'
+        raise scenario.error(message, ("congestion_control",), hint, key=True)
     if own.cct is not None:
         _check_table(scenario, own.cct, own.ccti_limit)
 
@@ -69,10 +66,6 @@ def _check_table(scenario: Scenario, table: list[float], limit: int) -> None:
                 f"{delay:g} packet times are no multiple of an eighth, which is the finest step of the table"
             )
             raise scenario.error(message, (*path, place), f"write {round(8 * delay) / 8:g}")
-
-
-def _refused(scenario: Scenario, why: str, hint: str) -> ScenarioError:
-    return scenario.error(f"congestion control {why}", ("congestion_control",), hint, key=True)
 
 
 # Switches that pause their senders: what is refused, and whether buffers hold what comes until then.

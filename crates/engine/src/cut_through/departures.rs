@@ -80,7 +80,7 @@ impl Network {
         if kind.to_terminal {
             return 0;
         }
-        let by = self.now - Time::from(kind.credit_delay);
+        let by = (self.now - Time::from(kind.credit_delay)).max(at.renewed_at);
         let granted =
             at.crossing.iter().map(|&stay| &self.stays[stay]).take_while(|stay| stay.out.grant <= by);
         let left = granted.map(|stay| self.left_by(stay, by)).sum::<i64>();

@@ -9,7 +9,7 @@ impl Network {
     /// Puts a packet that starts on a lane into the queue in which it will wait.
     #[inline(always)]
     pub(super) fn arrive(&mut self, stay: u32) {
-        let Stay { packet, lane, class, length, start, .. } = self.stays[stay];
+        let Stay { packet, lane, class, start, .. } = self.stays[stay];
         let link = self.lanes[lane as usize].link;
         let switch = self.fabric.link_target[link as usize];
         let arrival = if self.loses { self.kind(link).arrival(start) } else { 0 };
@@ -18,15 +18,12 @@ impl Network {
             self.no_route = Some((switch, class));
             return;
         }
-        if self.congestion.is_some() {
-            let kind = self.kind(self.lanes[lane as usize].link);
-            let header = Time::from(self.front_header(packet).max(1) - 1) * Time::from(kind.character);
-            let arrival = kind.arrival(start + header);
-            self.congestion.iter_mut().for_each(|at| at.joins(entry >> 1, arrival, length));
-        }
         let number = self.queue_for(lane, if self.fabric.output_queues == 1 { entry >> 1 } else { 0 });
         let at = &mut self.stays[stay];
         (at.entry, at.queue) = (entry, number);
+        if self.congestion.is_some() {
+            self.join(stay);
+        }
         let queue = &mut self.lanes[lane as usize].queues[number as usize];
         let (before, front_at) = (std::mem::replace(&mut queue.last, stay), queue.front_at);
         if before == NONE {

@@ -52,7 +52,7 @@
 //! | places in a ring | [`rings`]: `has_places`, `able_at`; [`allocate`]: `choose_able` | `wire.rs`: `has_places`, `place_back` |
 //! | queues per output | [`input`]: `queue_for` | `switch.rs`: `sort_in` |
 //! | dispatch, delivery | [`wire`]: `dispatch`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
-//! | congestion: marked, told, rests | [`congestion`]: `mark`, `notify`, `rests_until` | `congestion.rs`: `mark`, `notify`, `rests_until` |
+//! | congestion: marked, told, rests | [`congestion`]: `join`, `give_up`, `mark`, `notify`, `rests_until`; `links::congestion`: `joins`, `grants`, `sends` | `congestion.rs`: `mark`, `notify`, `rests_until` |
 //! | the queues that a packet chooses by | [`departures`]: `occupied`; [`allocate`]: `waiting` | `by_queue.rs`: `occupied`, `waiting` |
 //! | order within a tick | `run::network`: `happen`; then [`allocate`]: `decide` | `event.rs`: the order of `What` |
 //!
@@ -71,7 +71,7 @@
 //! | [`rings`] | places behind lanes, and who may come into a ring: reads only | |
 //! | [`pause`] | switches that pause senders, and packets without room | `stores`, `lost` |
 //! | [`memory`] | memories that the ports of a switch share, and whom they pause | `memory` |
-//! | [`congestion`] | packets that are marked, and ports that rest | `congestion`; `Packet::marked` |
+//! | [`congestion`] | packets that are marked, and ports that rest | `congestion`, also with [`wire`] and [`outages`]; `Packet::marked` |
 //! | [`outages`] | links that fail and run again, what that cuts, spills and discards, and whether more has happened | `outages`, `void`, `lost`, `remains`; `Packet::pieces`; `Stay::spills`; all of the above for packets that are cut, because a cut corrects what is already known |
 //! | [`deadlock`] | who waits for whom: reads only | |
 //!

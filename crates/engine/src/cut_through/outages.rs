@@ -98,6 +98,7 @@ impl Network {
                 if self.fabric.terminal_out_link[source as usize] == link {
                     asking.push(source);
                     self.void.push((source, end + Time::from(self.kind(link).character)));
+                    self.congestion.iter_mut().for_each(|at| at.sends(source, self.now, 0));
                 }
                 self.cut_wire(stay);
                 self.correct_hop(link, start, self.now);
@@ -215,6 +216,9 @@ impl Network {
             self.correct(stay, length - count);
         } else {
             self.take_from_queue(stay);
+            if start < UNKNOWN {
+                self.give_up(self.stays[stay]);
+            }
             self.stays[stay].out.grant = UNKNOWN;
             self.stays.remove(stay);
         }
@@ -264,6 +268,7 @@ impl Network {
             return None;
         }
         if out.lane == NONE {
+            self.give_up_truncated(stay, missing);
             if out.grant < UNKNOWN {
                 self.ask(stay, self.lanes[lane as usize].queues[queue as usize].front_at);
             }
@@ -323,8 +328,9 @@ impl Network {
     /// no link for it runs; or it comes to the front at another tick, because something has been cut.
     #[inline(never)]
     pub(super) fn finds_route(&mut self, stay: u32) -> bool {
-        let Stay { packet, lane, class, length, entry, is_cut, out, .. } = self.stays[stay];
-        if out.grant != self.now {
+        let Stay { packet, lane, class, length, entry, is_cut, spills, out, .. } = self.stays[stay];
+        // An event of a stay that has been removed may come in the tick of its successor's, which is spilled then.
+        if out.grant != self.now || spills {
             return false;
         }
         self.stays[stay].out.grant = UNKNOWN;
@@ -348,6 +354,7 @@ impl Network {
     fn discard_head(&mut self, stay: u32) {
         let Stay { packet, lane, .. } = self.stays[stay];
         self.lose(packet, |losses| &mut losses.discarded, self.lanes[lane as usize].link);
+        self.give_up_waiting(stay);
         self.spill(stay);
     }
 

@@ -1,7 +1,6 @@
 //! The state of a network whose packets pass whole, and its counts.
 
 use super::allocate::Groups;
-use super::congestion::Congestion;
 use super::memory::Memory;
 use super::outages::Was;
 use super::parts::{Event, Lane, Link, Stay};
@@ -11,6 +10,7 @@ use crate::kernel::Time;
 use crate::kernel::slab::Slab;
 use crate::kernel::wheel::Wheel;
 use crate::links::arbiter::{Rules, Wire};
+use crate::links::congestion::Congestion;
 use crate::links::losses::{Losses, Lost};
 use crate::links::outages::Outages;
 use crate::measure::{Delivery, Hop, Hops, LinkCounts, hop_kind};
@@ -27,7 +27,7 @@ pub struct Packet {
     pub delivery: Delivery,
     /// When it was put before its terminal's link.
     pub dispatch: Time,
-    /// A switch has marked it: see [`super::congestion`].
+    /// A switch has marked it: see [`Congestion`].
     pub marked: bool,
     /// Headers that are not deleted: one, and one to the intermediate switch if it has one.
     pub headers: u8,
@@ -54,7 +54,8 @@ pub struct Network {
     /// Whether packets look for room when their first characters come.
     pub(super) admits: bool,
     pub(super) groups: Groups,
-    pub(super) congestion: Option<Box<Congestion>>,
+    /// What congestion control counts, if there is any.
+    pub congestion: Option<Box<Congestion>>,
     pub(super) outages: Outages<Was>,
     pub(super) lost: Lost,
     /// Lost packets of which something is left.
@@ -280,7 +281,7 @@ impl Network {
 
     /// Resets the counts at a tick.
     pub fn clear_counts(&mut self, start: Time) {
-        self.clear_congestion(start);
+        self.congestion.iter_mut().for_each(|at| at.clear(&self.fabric, start));
         self.lost.on_links.fill(Losses::default());
         self.lanes.iter_mut().for_each(|lane| lane.counted = lane.started);
         for link in 0..self.links.len() {

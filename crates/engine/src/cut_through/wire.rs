@@ -179,7 +179,7 @@ impl Network {
         shared.packets += 1;
         if dispatched != NONE {
             let source = self.packets[packet].delivery.source;
-            self.congestion.iter_mut().for_each(|at| at.sends(source, now, free_at - now));
+            self.congestion.iter_mut().for_each(|at| at.sends(source, free_at, free_at - now));
             self.schedule(Event::Source(source), free_at);
         }
         if self.hops.limit > 0 {

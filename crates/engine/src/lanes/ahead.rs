@@ -23,7 +23,8 @@ impl Network {
     /// Finds out how far can be computed in advance in this tick: until somebody looks, a link fails, or a code moves on.
     /// Paths of packets are recorded in order, and queues are counted in any tick, so with these nothing is.
     pub(super) fn look_ahead(&mut self) {
-        self.agenda.horizon = if self.hops.limit == 0 && self.fabric.via_by_queue == 0 {
+        let counts = self.fabric.via_by_queue > 0 || self.congestion.is_some();
+        self.agenda.horizon = if self.hops.limit == 0 && !counts {
             let codes = self.codes.as_ref().map_or(UNKNOWN, |codes| codes.horizon(self.agenda.now));
             self.faults.next().unwrap_or(UNKNOWN).min(codes).min(self.looked_at)
         } else {

@@ -237,11 +237,15 @@ impl Network {
         let link = self.fabric.link_of(output);
         let at = &self.queues[queue as usize];
         let (lane, number, left, since) = (at.lane, at.front().packet, at.front().left, at.since);
+        let strips = at.strips;
+        if self.congestion.is_some() {
+            self.mark(lane, number, output);
+        }
         let mut delete = 0;
         if self.fabric.deletes_address(link) {
             delete = 1;
             self.packets[number].address -= 1;
-        } else if at.strips || self.fabric.link_deletes_header[link as usize] == 1 {
+        } else if strips || self.fabric.link_deletes_header[link as usize] == 1 {
             (delete, _) = self.front_header(number);
             let header = &mut self.packets[number].header;
             *header = if *header == Header::Via { Header::Final } else { Header::Deleted };

@@ -238,6 +238,9 @@ impl Network {
 
     /// Cuts the last packet of a queue if not all of it has arrived; returns whether the previous one may be cut too.
     fn cut_last(&mut self, queue: u32, ended: Time, hit: &mut Vec<u32>) -> bool {
+        if self.congestion.is_some() {
+            self.give_up_truncated(queue);
+        }
         let at = &mut self.queues[queue as usize];
         let (first, begun) = (at.packets.len() == 1, at.output != NONE || at.spills);
         let Some(last) = at.packets.back().copied() else { return false };
@@ -349,8 +352,9 @@ impl Network {
     /// Discards the packet at the front of a queue, because no link for it works.
     pub(super) fn discard(&mut self, queue: u32) {
         let at = &self.queues[queue as usize];
-        let link = self.fabric.link_of(at.lane);
-        self.lose(at.front().packet, |losses| &mut losses.discarded, link);
+        let (lane, packet) = (at.lane, at.front().packet);
+        self.lose(packet, |losses| &mut losses.discarded, self.fabric.link_of(lane));
+        self.give_up(lane, packet, self.agenda.now);
         self.spill(queue);
     }
 

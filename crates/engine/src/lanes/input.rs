@@ -26,6 +26,9 @@ impl Network {
         if is_header && !is_end {
             self.lanes[lane as usize].reads();
         }
+        if is_header && self.congestion.is_some() {
+            self.join(lane, sent, arrives);
+        }
         if is_end {
             self.will_store(lane, arrives, sent.length);
         }

@@ -33,6 +33,7 @@
 //! | release | [`input`]: `leave`; [`allocate`]: `release` | `switch.rs`: `leave`, `release` |
 //! | queues per output | [`input`]: `queue_for` | `switch.rs`: `sort_in` |
 //! | dispatch, delivery | [`wire`]: `dispatch`, `send_to_terminal`, `deliver` | `twin.rs`: `put_on_link`, `deliver` |
+//! | congestion: marked, told, rests | [`congestion`]: `join`, `give_up`, `mark`, `rests_until`; [`wire`]: `deliver`; `links::congestion`: `joins`, `grants`, `sends` | `congestion.rs`: `mark`, `notify`, `rests_until` |
 //! | the queues that a packet chooses by | [`allocate`]: `occupied`, `waiting` | `by_queue.rs`: `occupied`, `waiting` |
 //! | packet distribution | [`distribute`]: `wait_for_all`, `kept_for`, `distribute`, `grant_all` | `switch.rs`: `wait_for_all`, `keeps`, `distribute`, `grant_all` |
 //! | pause: stored, said, heard; stopped links | [`pause`]: `will_store`, `look_at_stores`, `hear`, `open` | `wire.rs`: `store`, `look_at_store`, `pause`, `is_ready` |
@@ -68,6 +69,7 @@
 //! | [`repeat`] | characters that are sent again, and links that change their rate | `Link`: `repeats_until` |
 //! | [`timeout`] | packets that have an output and do not move | `Queue`: `moved_at`, also with [`input`], and `watched_at`; `Network::watched`; `Lane`: `outgoing`, `ready` of the packet that is ended |
 //! | [`code`] | time-codes and interrupts | `Network::codes`; `Link`: `free_at`, `counts` |
+//! | [`congestion`] | packets that are marked, and ports that rest | `congestion`, also with [`wire`]; `Packet::marked` |
 //! | [`deadlock`] | who waits for whom: reads only | |
 //!
 //! # Invariants
@@ -86,7 +88,8 @@
 //! * Where characters of a lane cross ahead from several queues, credit may return earlier than some that is known. It is
 //!   sorted in, and `starts_at` corrected. This is done only where a packet that has begun has all its credit.
 //! * What is computed in advance is before the `horizon`, and so before the next fault, the next move of a code and the
-//!   next tick at which the run looks at the state or the counts; nothing is where packets choose their way by queues. A crossing is, besides, before the time-out of its packet.
+//!   next tick at which the run looks at the state or the counts; nothing is where packets choose their way by queues,
+//!   or are marked by what waits. A crossing is, besides, before the time-out of its packet.
 //! * Where senders are paused, the first character of a packet starts in its own tick: what is heard until then is known.
 //! * A packet that crosses ahead has its input and output of the crossbar until `free_at` and `entered_at`: at every tick
 //!   at which it crosses it would be chosen, so what is nominated beside it is refused.
@@ -100,6 +103,7 @@ mod allocate;
 mod arbiter;
 mod buffers;
 mod code;
+mod congestion;
 mod deadlock;
 mod distribute;
 mod event;

@@ -34,6 +34,8 @@ pub struct Packet {
     pub(super) wrong_on: u32,
     /// When that started.
     pub(super) wrong_at: Time,
+    /// Whether a switch has marked it: see [`crate::links::congestion`].
+    pub(super) marked: bool,
     /// Whether it was cut or discarded.
     pub(super) lost: bool,
     /// Number of its remaining pieces: one, unless it was cut.

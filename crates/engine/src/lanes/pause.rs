@@ -54,6 +54,11 @@ impl Pauses {
         look.into_iter().chain(self.heard.peek().map(|Reverse(heard)| heard.0)).min()
     }
 
+    /// Whether the sender of a lane has heard that it is to pause.
+    pub fn is_paused(&self, lane: u32) -> bool {
+        self.stores[lane as usize].is_paused
+    }
+
     fn change(&mut self, lane: u32, time: Time, by: i64) {
         *self.stores[lane as usize].changes.entry(time).or_default() += by;
         self.looks.push(Reverse((time, lane)));

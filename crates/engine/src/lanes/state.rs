@@ -14,6 +14,7 @@ use crate::kernel::random::Stream;
 use crate::kernel::slab::Slab;
 use crate::links::arbiter::{Rules, Wire};
 use crate::links::codes::Codes;
+use crate::links::congestion::Congestion;
 use crate::measure::{CodeCounts, Delivery, Hop, Hops, LinkCounts, hop_kind};
 
 /// A time that is not known yet.
@@ -62,6 +63,8 @@ pub struct Network {
     pub(super) faults: Faults,
     /// What buffers hold, if switches pause senders.
     pub(super) pauses: Option<Box<Pauses>>,
+    /// What congestion control counts, if there is any.
+    pub congestion: Option<Box<Congestion>>,
     /// Time-codes and interrupts, if there are any.
     pub(super) codes: Option<Box<Codes>>,
     /// Heads that wait for several lanes at once, if packets are distributed.
@@ -112,6 +115,7 @@ impl Network {
             tells_heads: fabric.has_programs() && fabric.message_ack_at_head == 1,
             faults: Faults::new(&fabric),
             pauses: Pauses::new(&fabric),
+            congestion: Congestion::new(&fabric),
             codes: Codes::new(&fabric),
             distributions: Distributions::new(&fabric),
             watched: Vec::new(),
@@ -224,6 +228,7 @@ impl Network {
         self.wires.iter_mut().for_each(|wire| wire.used.fill(0));
         self.links.iter_mut().for_each(|link| link.clear_counts(start));
         self.faults.clear_counts();
+        self.congestion.iter_mut().for_each(|at| at.clear(&self.fabric, start));
         if let Some(codes) = &mut self.codes {
             codes.counts.fill(CodeCounts::default());
         }

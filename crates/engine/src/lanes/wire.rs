@@ -206,8 +206,11 @@ impl Network {
         if !from_terminal {
             self.leave_output(lane, time + character);
         } else if is_end {
+            let (source, until) = (self.packets[packet.packet].delivery.source, time + occupied);
             self.lanes[lane as usize].ready.clear();
-            self.agenda.schedule(Event::Source(self.packets[packet.packet].delivery.source), time + occupied);
+            self.agenda.schedule(Event::Source(source), until);
+            let ticks = Time::from(packet.length) * character;
+            self.congestion.iter_mut().for_each(|at| at.sends(source, until, ticks));
         }
         if to_terminal {
             self.send_to_terminal(lane, &packet, time + arrival, occupied - character);
@@ -314,7 +317,10 @@ impl Network {
             return None;
         }
         self.packets.remove(packet);
+        let sent = self.packets[packet];
+        let congestion = self.congestion.iter_mut().filter(|_| sent.marked);
+        congestion.for_each(|at| at.notify(&self.fabric, sent.delivery.source, self.agenda.now));
         let target = self.fabric.link_target[self.fabric.link_of(lane) as usize] - self.fabric.switches;
-        Some(Delivery { target, delivered: self.agenda.now, ..self.packets[packet].delivery })
+        Some(Delivery { target, delivered: self.agenda.now, ..sent.delivery })
     }
 }

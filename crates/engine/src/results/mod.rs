@@ -209,9 +209,9 @@ fn links(out: &mut Results, run: &Simulation) {
 
 /// Adds what congestion control has done to links and ports; empty without it.
 fn congestion(out: &mut Results, run: &Simulation) {
-    let Some(packets) = run.packets().filter(|packets| !packets.marked().is_empty()) else { return };
-    let ports = packets.throttled(run.now());
-    column(out, "link_marked", packets.marked(), |&count| count);
+    let Some((congestion, fabric)) = run.congestion() else { return };
+    let ports = congestion.throttled(fabric, run.now());
+    column(out, "link_marked", congestion.marked(), |&count| count);
     column(out, "port_notified", &ports, |port| port.notified);
     column(out, "port_ccti_highest", &ports, |port| u64::from(port.highest));
     column(out, "port_rest_ticks", &ports, |port| port.rest_ticks);

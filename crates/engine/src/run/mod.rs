@@ -46,6 +46,7 @@ use crate::cut_through::Network as Packets;
 use crate::fabric::{Fabric, FabricError, check};
 use crate::kernel::Time;
 use crate::lanes::Network as Lanes;
+use crate::links::congestion::Congestion;
 use crate::links::losses::Losses;
 use crate::measure::{Carried, CodeCounts, Hop, Hops, LinkCounts, Rows, Trend};
 use crate::ring::Rings;
@@ -408,6 +409,16 @@ impl Simulation {
             AnyNetwork::Lanes(lanes) => Some(lanes),
             _ => None,
         }
+    }
+
+    /// Returns what congestion control has done, and the arrays of the network, if there is any.
+    pub fn congestion(&self) -> Option<(&Congestion, &Fabric)> {
+        let congestion = match &self.network {
+            AnyNetwork::Packets(packets) => packets.congestion.as_deref(),
+            AnyNetwork::Lanes(lanes) => lanes.congestion.as_deref(),
+            _ => None,
+        };
+        congestion.map(|congestion| (congestion, self.any().fabric()))
     }
 
     /// Makes a link start no character between two ticks; call it before the run, for tests. Links of switches only.

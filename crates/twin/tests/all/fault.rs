@@ -5,7 +5,8 @@
 
 use crate::scenarios::agree::{self, Agreed, Seen, counted};
 use crate::scenarios::build::{
-    C104, DS_LINK, add_cable, add_group, crossbar, empty, failing, line, send_list, set_route,
+    C104, Cable, DS_LINK, FLIT, FLIT_SWITCH, add_cable, add_group, crossbar, empty, failing, line, send_list,
+    set_route,
 };
 use crate::scenarios::faults::{with_faults, with_tables, with_timeouts};
 use crate::scenarios::lanes::{with_arbiters, with_classes, with_lanes, with_whole_packets_and_faults};
@@ -252,6 +253,80 @@ fn programs_that_send_again_agree() {
 }
 
 /// The links of the crossbar out of terminal 0 and into terminal 1.
+/// Terminals 1 to 3 send packets of 10 characters to terminal 0, with a wait after each, and one is marked if more than 5
+/// characters wait besides. A link may fail, until 36. An index rises a tick after a delivery, from 0 to 1 and no
+/// further, and a port then rests for as long as it has sent a packet.
+fn crowded(waits: [&[u64]; 3], fault: Option<(u32, u64)>) -> TwinRun {
+    let mut f = crossbar(FLIT_SWITCH, 4, FLIT);
+    (f.whole_packet_credit, f.output_queues) = (1, 1);
+    (f.cct_eighths, f.mark_above_chars, f.ccti_increase) = (vec![0, 8], 5, 1);
+    (f.becn_ticks, f.ccti_timer_ticks) = (1, 1 << 40);
+    let lists = waits.map(|list| list.iter().map(|&wait| (0, 8, wait)).collect::<Vec<_>>());
+    send_list(&mut f, &[&[], &lists[0], &lists[1], &lists[2]]);
+    fault.into_iter().for_each(|(link, down)| failing(&mut f, link, down, down + 1, 36));
+    agree::drained(0, &f, 100_000)
+}
+
+/// All headers arrive at 1. Grants are at 1, 11 and 21, and while nothing fails 20, 10 and no characters wait besides.
+#[test]
+fn what_is_cut_or_discarded_is_counted_for_marks() {
+    let marked = |count: usize, fault| {
+        let result = crowded([&[0; 5][..count]; 3], fault);
+        let notified: Vec<_> = result.congestion.1[1..].iter().map(|port| port.0).collect();
+        (result.congestion.0[0], notified, result.lost)
+    };
+    assert_eq!(marked(1, None), (2, vec![1, 1, 0], 0));
+    // The link of terminal 3 fails before its header arrives: 10 characters wait, then none.
+    assert_eq!(marked(1, Some((7, 1))), (1, vec![1, 0, 0], 1));
+    // Three characters of it have arrived, and an error end follows: it still counts as 10.
+    assert_eq!(marked(1, Some((7, 4))), (2, vec![1, 1, 0], 1));
+    // The same with terminal 1, whose packet is marked at 1: nobody hears of that. Its lane is free at 6.
+    assert_eq!(marked(1, Some((3, 4))), (2, vec![0, 1, 0], 1));
+    // The link to terminal 0 fails in the tick of the requests, and four packets of each are discarded. The fifth, whose
+    // headers arrive at 41, meet none of these: 20, 10 and no characters wait.
+    assert_eq!(marked(5, Some((0, 1))), (2, vec![1, 1, 0], 12));
+}
+
+/// The first packets of terminals 1 and 2 are granted at 1 and 11, and the first is marked and arrives at 11. Terminal 1
+/// sends its second one from 10 to 20, rests until 30, and has sent three characters of the third at 33. Its fourth may
+/// be due in the tick in which that would have been sent.
+#[test]
+fn a_port_does_not_rest_after_a_packet_that_is_cut() {
+    let starts = |wait, fault| -> Vec<i64> {
+        let result = crowded([&[0, 0, wait, 0], &[0], &[]], fault);
+        result.deliveries.iter().filter(|one| one.source == 1).map(|one| one.started).collect()
+    };
+    assert_eq!(starts(0, None), [0, 10, 30, 50]);
+    assert_eq!(starts(0, Some((3, 33))), [0, 10, 36]);
+    assert_eq!(starts(7, None), [0, 10, 30, 57]);
+    assert_eq!(starts(7, Some((3, 33))), [0, 10, 40]);
+}
+
+/// Terminals 0 and 1 are at the first switch, 2 and 3 at the second, where a packet of 30 characters from 3 to 2 crosses
+/// until 30. The first one of terminal 0 waits behind it, and the link between the switches fails. What has left the buffer
+/// when it runs again, at 57, is credit at once: of its 30 characters those of 31 to 56. So there is credit for 30 of 34
+/// when the next one requests, which is marked because of that of terminal 1. It follows the first one at 61.
+#[test]
+fn a_link_that_runs_again_has_credit_for_a_mark() {
+    let mut f = empty(&[FLIT_SWITCH; 2], 4, 4);
+    let inward = [0, 0, 1, 1].map(|switch| {
+        let terminal = f.terminal_out_link.iter().take_while(|&&link| link != NONE).count() as u32;
+        (switch, add_cable(&mut f, switch, 2 + terminal, FLIT).0)
+    });
+    let (middle, back) = add_cable(&mut f, 0, 1, Cable { credit_ticks: 20, input_buffer: 34, ..FLIT });
+    for (terminal, (home, link)) in (0..).zip(inward) {
+        set_route(&mut f, home, terminal, &[link], false);
+        set_route(&mut f, 1 - home, terminal, &[[back, middle][home as usize]], false);
+    }
+    (f.whole_packet_credit, f.output_queues) = (1, 1);
+    (f.cct_eighths, f.mark_above_chars, f.becn_ticks, f.ccti_timer_ticks) = (vec![0, 8], 5, 1, 1);
+    send_list(&mut f, &[&[(2, 28, 26), (2, 28, 0)], &[(0, 8, 46), (2, 8, 0)], &[], &[(2, 28, 0)]]);
+    failing(&mut f, middle, 40, 41, 57);
+    let result = agree::drained(0, &f, 100_000);
+    let last = result.deliveries.iter().filter(|one| one.source == 0).map(|one| one.delivered).max();
+    assert_eq!((result.congestion.0[middle as usize], last, result.lost), (1, Some(91), 0));
+}
+
 const OF_SENDER: usize = 1;
 const OF_STUCK: usize = 2;
 /// What is lost at a link: cut, discarded, timed out.

@@ -3,7 +3,9 @@
 
 use crate::scenarios::agree::store;
 use crate::scenarios::faults::{with_faults, with_ring_faults, with_tables, with_timeouts};
-use crate::scenarios::lanes::{with_arbiters, with_congestion, with_lanes, with_whole_packets};
+use crate::scenarios::lanes::{
+    with_arbiters, with_congestion, with_congestion_and_faults, with_lanes, with_whole_packets,
+};
 use crate::scenarios::ports::with_ports;
 use crate::scenarios::programs::{random_programs, with_announcements, with_resends, with_shapers};
 use crate::scenarios::random::{random_fabric, time_for};
@@ -209,6 +211,7 @@ fn long_of_links(seed: u64) -> Fabric {
         0 => with_lanes(&fabric, seed),
         1 => with_arbiters(&fabric, seed),
         2 => with_whole_packets(&fabric, seed),
+        3 if seed.is_multiple_of(3) => with_congestion_and_faults(&fabric, seed, until),
         3 => with_congestion(&fabric, seed),
         4 => with_ports(&fabric, seed),
         _ => fabric,

@@ -10,8 +10,9 @@ use crate::scenarios::faults::{
     with_watchdogs,
 };
 use crate::scenarios::lanes::{
-    by_queue, with_arbiters, with_classes, with_congestion, with_lanes, with_parts, with_pauses,
-    with_whole_packets, with_whole_packets_and_faults,
+    by_queue, with_arbiters, with_classes, with_congestion, with_congestion_and_faults,
+    with_congestion_by_character, with_lanes, with_parts, with_pauses, with_whole_packets,
+    with_whole_packets_and_faults,
 };
 use crate::scenarios::long::{with_long_packets, with_paces};
 use crate::scenarios::networks::random_network;
@@ -262,6 +263,54 @@ fn whole_packets_with_congestion_control() {
         let fabric = if fabric.has_pause() { with_stops(&fabric, seed, until) } else { fabric };
         agree::drained(seed, &fabric, until);
     }
+}
+
+/// And with links that fail or stop, and new tables; most runs are computed packet by packet.
+#[test]
+fn whole_packets_with_congestion_control_and_faults() {
+    let (mut hit, mut in_advance) = (0, 0);
+    // In that one a request of a packet that was cut comes in the tick of another one's.
+    for seed in seeds("whole packets with congestion control and faults", 0..120).chain([1828]) {
+        let fabric = if seed % 16 == 0 { random_network(seed).0 } else { random_fabric(seed) };
+        let fabric = if seed % 6 == 1 { with_ports(&fabric, seed) } else { fabric };
+        let until = time_for(&fabric, packets(seed));
+        let fabric = with_congestion_and_faults(&fabric, seed, until);
+        let fabric = if seed % 7 == 0 { with_priorities(&fabric, seed) } else { fabric };
+        let fabric = with_parts(&fabric, seed).filter(|_| seed % 9 == 0).unwrap_or(fabric);
+        agree::either(seed, &fabric, until);
+        let fast = agree::simulate(&fabric, until, false, 1 << 50).expect("a route for every packet");
+        let twin = agree::drained(seed, &fabric, until);
+        if twin.lost > 0 && twin.congestion.0.iter().any(|&packets| packets > 0) {
+            hit += 1;
+            in_advance += u32::from(matches!(fast.network, AnyNetwork::Packets(_)));
+        }
+    }
+    assert!(2 * in_advance >= hit, "{in_advance} of {hit} in advance");
+}
+
+/// With any order of lanes, crossbars at link rate, and watchdogs: character by character.
+#[test]
+fn congestion_control_by_character() {
+    let mut marked = 0;
+    for seed in seeds("congestion control by character", 0..80) {
+        let fabric = random_fabric(seed);
+        let fabric = if seed % 6 == 1 { with_ports(&fabric, seed) } else { fabric };
+        let until = time_for(&fabric, packets(seed));
+        let mut fabric = with_congestion_by_character(&fabric, seed);
+        if seed.is_multiple_of(5) {
+            fabric = with_classes(&fabric, seed).unwrap_or(fabric);
+        }
+        by_queue(&mut fabric, seed);
+        let fabric = match seed / 4 % 4 {
+            0 => fabric,
+            1 => with_timeouts(&fabric, seed, until),
+            _ => with_faults(&fabric, seed, until),
+        };
+        let fabric = if seed % 3 == 1 { with_tables(&fabric, seed, until) } else { fabric };
+        let twin = agree::drained(seed, &fabric, until);
+        marked += u32::from(twin.congestion.0.iter().any(|&packets| packets > 0));
+    }
+    assert!(marked > 0, "no packet was marked");
 }
 
 /// With links that fail or stop, and new tables: packets that are cut are computed packet by packet, too.

@@ -130,14 +130,13 @@ fn with_room(f: &Fabric) -> Checked {
     }
 }
 
-/// Refuses congestion control where queues and credit are not counted, and settings that it cannot have.
+/// Refuses congestion control without queues to count, and settings that it cannot have.
 fn congestion(f: &Fabric) -> Checked {
     known("mark_victims", &[f.mark_victims], 1)?;
     let entries = f.cct_eighths.len();
-    let counted = f.is_by_packet() && f.output_queues == 1 && !f.may_cut();
+    let counted = f.output_queues == 1 && !f.has_distributions() && f.link_deletes_address.is_empty();
     if entries == 1 || entries > 1 << 16 || entries > 0 && !counted {
-        let expected = "empty, or 2 to 65,536 entries where packets are computed as one, with queues per output \
-                        and no link fails";
+        let expected = "empty, or 2 to 65,536 entries with queues per output, where no packet is copied or loses an address";
         return fail("cct_eighths", 0, entries, expected);
     }
     between("cct_eighths", &f.cct_eighths, 0, 1 << 20, "at most 2^20")?;

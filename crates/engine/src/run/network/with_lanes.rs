@@ -30,7 +30,10 @@ impl Network for Lanes {
             match event {
                 lanes::Event::Request(queue) => self.request(queue),
                 lanes::Event::Release(lane) => self.release(lane),
-                lanes::Event::Source(terminal) => news.asking.push(terminal),
+                lanes::Event::Source(port) => match self.rests_until(port) {
+                    Some(time) => self.schedule(lanes::Event::Source(port), time),
+                    None => news.asking.push(port),
+                },
                 lanes::Event::Head(lane) => news.heads.extend(self.head(lane)),
                 lanes::Event::Deliver(lane) => news.deliveries.extend(self.deliver(lane)),
                 lanes::Event::Cross(link) => self.note_crossing(link),

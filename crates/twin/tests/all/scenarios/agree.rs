@@ -253,9 +253,9 @@ pub fn within_memory(f: &Fabric, twin: &TwinRun) {
 
 /// Returns what congestion control has done, in the twin's form.
 fn congestion(simulation: &Simulation) -> (Vec<u64>, Vec<(u64, u32)>) {
-    let Some(packets) = simulation.packets() else { return Default::default() };
-    let ports = packets.throttled(Time::MAX / 4).into_iter();
-    (packets.marked().to_vec(), ports.map(|port| (port.notified, port.highest)).collect())
+    let Some((congestion, fabric)) = simulation.congestion() else { return Default::default() };
+    let ports = congestion.throttled(fabric, Time::MAX / 4).into_iter();
+    (congestion.marked().to_vec(), ports.map(|port| (port.notified, port.highest)).collect())
 }
 
 /// Returns the link counts of a network of switches, in the twin's form.

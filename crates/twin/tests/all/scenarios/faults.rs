@@ -94,8 +94,7 @@ pub fn with_quiet_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
 /// Makes some links stop for a time, also where no link may fail.
 pub fn with_stops(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
     let mut f = fabric.clone();
-    let plain = Fabric { drops: 0, cct_eighths: Vec::new(), becn_ticks: 0, ccti_timer_ticks: 0, ..f.clone() };
-    let plain = without_pool(plain);
+    let plain = without_pool(Fabric { drops: 0, ..f.clone() });
     let drawn = with_quiet_faults(&plain, seed, until);
     for row in (0..drawn.fault_link.len()).filter(|&row| drawn.fault_kind[row] == fault_kind::STUCK) {
         f.fault_link.push(drawn.fault_link[row]);

@@ -3,7 +3,7 @@
 use fabriloom_engine::fabric::{Fabric, NONE, arbiter, check, sharing};
 use fabriloom_engine::kernel::Time;
 
-use super::faults::{with_cuts, with_quiet_faults, with_tables};
+use super::faults::{with_cuts, with_faults, with_quiet_faults, with_tables};
 use super::ports::{draw_classes, draw_pairs};
 use super::random::{Draw, draw_for};
 
@@ -128,11 +128,30 @@ pub fn with_whole_packets(fabric: &Fabric, seed: u64) -> Fabric {
 
 /// The same with queues per output and congestion control.
 pub fn with_congestion(fabric: &Fabric, seed: u64) -> Fabric {
-    let draw = &mut draw_for(seed ^ 0xfec_9bec);
     let mut f = with_whole_packets(fabric, seed);
-    f.output_queues = 1;
     f.switch_crossbar_ticks.fill(0);
-    f.mark_above_chars = draw.between(0, 2 * longest(&f));
+    control(&mut f, seed);
+    f
+}
+
+/// The same where packets need not be computed as one.
+pub fn with_congestion_by_character(fabric: &Fabric, seed: u64) -> Fabric {
+    let mut f = match seed % 4 {
+        0 => with_pauses(fabric, seed),
+        1 => with_arbiters(fabric, seed),
+        _ => with_lanes(fabric, seed),
+    };
+    f.whole_packet_credit = 1;
+    hold_packets(&mut f);
+    control(&mut f, seed);
+    f
+}
+
+/// Makes switches mark packets by what waits in queues per output.
+fn control(f: &mut Fabric, seed: u64) {
+    let draw = &mut draw_for(seed ^ 0xfec_9bec);
+    f.output_queues = 1;
+    f.mark_above_chars = draw.between(0, 2 * longest(f));
     f.mark_rate = draw.pick(&[0, 0, 1, 4]);
     f.mark_victims = u8::from(draw.chance(30));
     f.becn_ticks = draw.pick(&[1, 9, 100, 2000]);
@@ -140,8 +159,20 @@ pub fn with_congestion(fabric: &Fabric, seed: u64) -> Fabric {
     f.ccti_timer_ticks = draw.pick(&[1, 20, 300, 5000, 1 << 40]);
     let step = draw.pick(&[1, 3, 8, 40]);
     f.cct_eighths = (0..draw.pick(&[2, 5, 128])).map(|index| index * step).collect();
-    check(&f).expect("the generator makes legal networks");
-    f
+    check(f).expect("the generator makes legal networks");
+}
+
+/// The same with links that fail, or stop, or spoil characters, and with new tables.
+pub fn with_congestion_and_faults(fabric: &Fabric, seed: u64, until: Time) -> Fabric {
+    let f = without_pool(with_congestion(fabric, seed));
+    let f = Fabric { drops: 0, grant_with_room: 0, link_ring: Vec::new(), ..f };
+    let f = with_classes(&f, seed).filter(|_| seed.is_multiple_of(5)).unwrap_or(f);
+    let f = match seed / 2 % 4 {
+        0 => with_faults(&f, seed, until),
+        1 => with_quiet_faults(&f, seed, until),
+        _ => with_cuts(&f, seed, until),
+    };
+    if seed.is_multiple_of(2) { with_tables(&f, seed, until) } else { f }
 }
 
 /// The same with links that fail or stop without cutting many packets, with links that cut them, and with new tables.
