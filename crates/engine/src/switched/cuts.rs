@@ -125,7 +125,9 @@ impl Network {
         self.follow_all();
         let worms = self.worms_on(link);
         let at = &self.links[link as usize];
-        let is_empty = worms.is_empty() && at.has_arrived(self.kind(at), now);
+        let held = worms.last().filter(|worm| self.is_not_begun(at, &worm.1)).map(|worm| worm.1);
+        let begun = &worms[..worms.len() - usize::from(held.is_some())];
+        let is_empty = begun.is_empty() && at.has_arrived(self.kind(at), now);
         if !is_empty && (!self.exits.is_empty() || self.tells_heads) {
             return false;
         }
@@ -133,13 +135,16 @@ impl Network {
         if !self.can_cut(&cut, &worms) {
             return false;
         }
-        self.count_cut(&cut, &worms, asking);
+        self.count_cut(&cut, begun, asking);
         let holder = self.links[link as usize].output.holder();
         if holder != NONE {
             self.spill_rest(holder, link, now);
         }
         self.void_events(&cut, &worms);
         self.end_early(&cut, &worms);
+        if let Some(worm) = held {
+            self.put_again(link, worm);
+        }
         self.follow_any();
         true
     }
@@ -162,14 +167,23 @@ impl Network {
         later(cut.lost, worm.first) + Wrapping(1)
     }
 
-    /// Whether all that a failure does is computed here: no header is cut, a terminal was sending its packet, and an error
-    /// end comes no sooner after the character before than others do.
+    /// Whether a terminal keeps a packet until its link runs again: it has not begun to send it.
+    fn is_not_begun(&self, at: &Link, worm: &Worm) -> bool {
+        self.kind(at).from_terminal && ahead(worm.first, at.wire.known()) >= 0
+    }
+
+    /// Puts such a packet on its link again, after all that was on it.
+    fn put_again(&mut self, link: u32, worm: Worm) {
+        let at = &mut self.links[link as usize];
+        let (first, end) = at.output.dispatch((worm.end - worm.first).0);
+        *at.append(&mut self.crowd) = Worm { first, end, ..worm };
+        self.wake(link);
+    }
+
+    /// Whether all that a failure does is computed here: no header is cut, and an error end comes no sooner after the
+    /// character before than others do.
     fn can_cut(&self, cut: &Cut, worms: &[(u32, Worm)]) -> bool {
         let at = &self.links[cut.link as usize];
-        let waits = worms.iter().filter(|(_, worm)| ahead(worm.first, at.wire.known()) >= 0).count();
-        if self.kind(at).from_terminal && waits > 0 {
-            return false;
-        }
         let Some((_, worm)) = worms.get(cut.stay.wrapping_sub(1)).filter(|_| cut.is_early) else {
             return true;
         };
