@@ -44,6 +44,11 @@ impl Credit {
         self.next_quantum
     }
 
+    /// Returns the first character that may be looked up for a quantum: where links fail, what was taken may be given back.
+    pub fn next_given_back(&self, kind: &Kind) -> Number {
+        self.next_quantum - Wrapping(if kind.fails && !kind.to_terminal { self.characters } else { 0 })
+    }
+
     /// Returns the characters that the credit taken so far allows.
     #[inline(always)]
     pub fn characters(&self) -> u32 {
@@ -147,13 +152,19 @@ impl Credit {
         self.waits = waits;
     }
 
-    /// Gives back the credit for characters from one on, which will not follow. Some is taken before they are sent, once their
-    /// places are known to be free.
-    pub fn give_back(&mut self, kind: &Kind, end: Number) {
-        let beyond = ahead(self.next_quantum, end);
-        let characters = if beyond > 0 { beyond as u32 / kind.quantum * kind.quantum } else { 0 };
+    /// Gives back the credit for characters from an end on, which will not follow, and what the `rest` before that does not
+    /// need, if a head packet returns it: it was in time at the pace of the link, but what follows a short end comes sooner now.
+    /// False if that concerns credit of packets before the head, too.
+    pub fn give_back(&mut self, kind: &Kind, head: Number, end: Number, rest: u32) -> bool {
+        let whole = |characters: u32| characters / kind.quantum * kind.quantum;
+        let beyond = |number: Number| ahead(self.next_quantum, number).max(0) as u32;
+        let least = whole(beyond(end));
+        let spare = whole(self.characters.saturating_sub(rest)).max(least);
+        let own = if self.keeps { least } else { whole(beyond(head)) };
+        let characters = spare.min(own);
         self.next_quantum -= characters;
         self.characters -= characters;
+        characters == spare || kind.end >= kind.character
     }
 
     /// Ends all credit of a link that fails, and what would return more, from its next character on.

@@ -141,12 +141,10 @@ impl Network {
             self.spill_rest(holder, link, now);
         }
         self.void_events(&cut, &worms);
-        self.end_early(&cut, &worms);
-        if let Some(worm) = held {
-            self.put_again(link, worm);
-        }
+        let is_exact = self.end_early(&cut, &worms);
+        held.into_iter().for_each(|worm| self.put_again(link, worm));
         self.follow_any();
-        true
+        is_exact
     }
 
     fn plan_cut(&self, link: u32, (now, ended): (Time, Time), worms: &[(u32, Worm)]) -> Cut {
@@ -268,8 +266,8 @@ impl Network {
         }
     }
 
-    /// Forgets what does not arrive any more, and ends the last packet that does.
-    fn end_early(&mut self, cut: &Cut, worms: &[(u32, Worm)]) {
+    /// Forgets what does not arrive any more, and ends the last packet that does; false if credit may come too late then.
+    fn end_early(&mut self, cut: &Cut, worms: &[(u32, Worm)]) -> bool {
         let keep =
             if self.links[cut.link as usize].to_terminal { cut.lost } else { self.next_supplied(cut.link) };
         let early = worms.get(cut.stay.wrapping_sub(1)).filter(|_| cut.is_early);
@@ -284,21 +282,19 @@ impl Network {
         }
         at.end_at(cut.stay, worms, &mut self.crowd);
         at.credit.end(at.wire.known());
-        let Some(&(number, worm)) = early else { return };
+        let Some(&(number, worm)) = early else { return true };
         let (missing, free) = ((worm.end - at.wire.known()).0, at.wire.free());
         if let Some(outside) = &mut self.outside {
             outside.opens = outside.opens.max(free);
         }
         at.worm_mut(number, &mut self.crowd).shorten(missing, free);
-        if cut.stay == 1 && at.input.output() != NONE {
-            self.shorten_after(cut.link, missing);
-        }
+        cut.stay > 1 || at.input.output() == NONE || self.shorten_after(cut, missing)
     }
 
-    /// Corrects the length of the head packet of an input link on all links after it.
-    fn shorten_after(&mut self, link: u32, missing: u32) {
-        let first = self.links[link as usize].input.output();
-        let mut output = first;
+    /// Corrects the length of the head packet of an input link on all links after it; false if credit may come too late.
+    fn shorten_after(&mut self, cut: &Cut, missing: u32) -> bool {
+        let first = self.links[cut.link as usize].input.output();
+        let (mut output, mut in_time) = (first, true);
         loop {
             let to = &mut self.links[output as usize];
             to.output.shorten(missing);
@@ -307,7 +303,11 @@ impl Network {
             worm.shorten(missing, time);
             let end = worm.end;
             if !to.to_terminal {
-                to.credit.give_back(&self.kinds[to.kind as usize], end);
+                let kind = &self.kinds[to.kind as usize];
+                let head = if to.input.output() == NONE { end } else { to.input.front() };
+                let given_back = to.credit.give_back(kind, head, end, (end - to.wire.known()).0);
+                // All others have left before, and the error end is not on this wire sooner than at the cut.
+                in_time &= given_back || kind.credit(to.input.exit_free()) <= cut.ended;
             }
             if !self.sends_head(output) {
                 break;
@@ -315,6 +315,7 @@ impl Network {
             output = self.links[output as usize].input.output();
         }
         self.wake(first);
+        in_time
     }
 
     /// Whether a character has arrived in an input buffer before a tick.

@@ -152,7 +152,7 @@ impl Network {
             keep = earlier(keep, self.next_supplied(link));
         }
         if kind.long {
-            keep = earlier(keep, at.credit.next_quantum());
+            keep = earlier(keep, at.credit.next_given_back(kind));
         }
         keep = earlier(keep, self.next_place(link));
         self.links[link as usize].wire.make_room(keep);
@@ -174,7 +174,7 @@ impl Network {
         let next = if stepwise {
             self.exits[at.output.holder() as usize].known()
         } else {
-            from.credit.next_quantum()
+            from.credit.next_given_back(self.kind(from))
         };
         earlier(keep, next - at.output.shift() - places)
     }

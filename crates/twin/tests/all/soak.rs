@@ -178,7 +178,8 @@ fn small_networks_with_quiet_faults() {
 #[test]
 fn networks_whose_links_fail() {
     let (mut cut, mut in_advance) = (0, 0);
-    for seed in seeds("networks whose links fail", 0..150) {
+    // In that one an end that comes sooner leaves credit that was taken for later characters.
+    for seed in seeds("networks whose links fail", 0..150).chain([7_000_701]) {
         let (fabric, until) = match seed % 4 {
             0 => random_network(seed),
             1 => with_long_packets(&random_network(seed).0, seed),
