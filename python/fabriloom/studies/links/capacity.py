@@ -311,7 +311,8 @@ def _first_hop(compiled: Compiled, own: dict[str, str], found: Capacity, idle: b
     Packets for other outputs need not wait for the output of the one before, nor in its queue. Of several
     lanes each has a queue. Packets to terminals of the same switch wait for no link between switches.
     """
-    tech, demand, graph = compiled.technology, compiled.demand(), compiled.graph
+    assert isinstance(compiled.routes, LinkRoutes)
+    tech, demand, graph = compiled.routes.technology, compiled.demand(), compiled.graph
     one_queue = tech.lanes == 1 and tech.input_queues == "fifo"
     one_queue = one_queue and tech.release_ps <= tech.front_ps + tech.decode_latency_ps
     one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
@@ -459,9 +460,7 @@ def _in_any_lane(compiled: Compiled) -> bool:
 
 
 def _tried_bytes(compiled: Compiled) -> int:
-    """Return the payload of the packets of a trial where flows, lists or messages give the lengths, or where
-    they are too long to try.
-    """
+    """Return the payload of trial packets where flows or messages give lengths, or these are too long."""
     mean = round(compiled.mean_packet_bytes / max(1.0, compiled.mean_packet_chars / _MOST_CHARS))
     return mean if compiled.programs is None else min(mean, int(compiled.arrays["message_packet_bytes"]))
 
