@@ -222,9 +222,9 @@ def test_hosts_that_do_not_answer_are_told(tmp_path: Path, monkeypatch: pytest.M
 def test_what_the_launcher_says_is_told() -> None:
     what = planned(READY["funnel-in"])
     fails = [sys.executable, "-c", "import sys; sys.exit('ssh: connect to host node9 port 22: no route\\r')"]
-    with pytest.raises(
-        MeasureError, match=r"ended with 1 before .* it said: ssh: connect to host node9"
-    ) as caught:
+    # The launcher itself can die of the pipe to its process, which is closed.
+    message = r"ended with (1|-13) before .* it said: ssh: connect to host node9"
+    with pytest.raises(MeasureError, match=message) as caught:
         launch.run([launch.mpi().mpiexec, "-n", "1", *fails], what, QUICK, ["t.0", "t.1"], lambda _: None)
     assert "`ssh HOST true` has to work" in str(caught.value)
 
