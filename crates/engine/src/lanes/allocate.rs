@@ -54,8 +54,7 @@ impl Network {
             return 0;
         }
         let unsent: u32 = at.outgoing.iter().map(|packet| packet.length - packet.sent).sum();
-        let promised = link.input_buffer / link.quantum * link.quantum;
-        u64::from((unsent + promised).saturating_sub(at.credit.by(self.agenda.now, link.quantum)))
+        u64::from((unsent + link.promised()).saturating_sub(at.credit.by(self.agenda.now, link.quantum)))
     }
 
     /// Returns the characters of packets whose heads wait for a group.

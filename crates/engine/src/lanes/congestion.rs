@@ -63,8 +63,7 @@ impl Network {
     /// Whether the sender of a lane is not paused, or has credit for this many characters besides what it is to send.
     fn may_send(&self, lane: u32, characters: u32) -> bool {
         let link = &self.links[self.lanes[lane as usize].link as usize];
-        let promised = link.input_buffer / link.quantum * link.quantum;
-        let has_credit = || self.occupied(lane) + u64::from(characters) <= promised.into();
+        let has_credit = || self.occupied(lane) + u64::from(characters) <= link.promised().into();
         link.to_terminal || self.pauses.as_ref().map_or_else(has_credit, |pauses| !pauses.is_paused(lane))
     }
 

@@ -75,6 +75,11 @@ impl Link {
         self.busy_besides += busy as i64 - self.busy() as i64;
     }
 
+    /// Returns the characters that may be in its input buffer of a lane or on their way there: whole quanta.
+    pub fn promised(&self) -> u32 {
+        self.input_buffer / self.quantum * self.quantum
+    }
+
     /// Returns for how long the end of a frame with this many characters occupies it: they fill whole columns.
     pub fn closes_in(&self, characters: u32) -> Time {
         self.frame_end + (-(Time::from(characters) * self.character)).rem_euclid(self.column)

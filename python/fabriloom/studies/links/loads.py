@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ... import routing
 from ...compile import Compiled, LinkRoutes
@@ -300,7 +299,7 @@ def payload_mbytes_per_s(routes: LinkRoutes, packet: Packet) -> float:
     return packet[0] * 1e6 / routes.technology.mean_packet_ps(packet[1])
 
 
-def sends_within(compiled: Compiled) -> NDArray[np.bool_]:
+def sends_within(compiled: Compiled) -> np.ndarray:
     """Return, per terminal, whether it may send to another one at its switch."""
     demand, graph = compiled.demand(), compiled.graph
     if graph.several is not None or demand.spread is not None:
