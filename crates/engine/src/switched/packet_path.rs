@@ -168,7 +168,7 @@ impl Network {
         let mut old = *at.worm(at.head(), &self.crowd);
         let mut deleted = 0;
         if at.port.strips() || to.port.deletes_header {
-            (old.header, old.class, deleted) = strip(&self.fabric, &mut self.packets, &old);
+            deleted = strip(&self.fabric, &mut self.packets, &mut old);
         }
         let granted = Granted { input, output, now, deleted };
         let kind = &self.kinds[at.kind as usize];
@@ -444,24 +444,24 @@ pub(super) fn put_through(
     Worm { time, next: NONE, first, end, links, bound: false, ..*old }
 }
 
-/// Returns header and class of a worm without its front header, and the characters of that header.
-#[cold]
-fn strip(fabric: &Fabric, packets: &mut Slab<PacketState>, worm: &Worm) -> (Header, u32, u32) {
+/// Deletes the front header of a worm; returns its characters.
+pub(super) fn strip(fabric: &Fabric, packets: &mut Slab<PacketState>, worm: &mut Worm) -> u32 {
     let deleted = header_chars(fabric, worm.header);
     let packet = &mut packets[worm.packet];
-    match worm.header {
+    worm.header = match worm.header {
         Header::Address => {
             packet.address -= 1;
-            (if packet.address > 0 { Header::Address } else { Header::Final }, worm.class, deleted)
+            if packet.address > 0 { Header::Address } else { Header::Final }
         }
         Header::Via => {
             let Delivery { source, target, .. } = packet.delivery;
             let own = fabric.own_classes_since(source, target, packet.dispatch);
-            let class = fabric.terminal_class[target as usize] + own;
-            (Header::Final, class, deleted)
+            worm.class = fabric.terminal_class[target as usize] + own;
+            Header::Final
         }
-        Header::Final | Header::Deleted => (Header::Deleted, worm.class, deleted),
-    }
+        Header::Final | Header::Deleted => Header::Deleted,
+    };
+    deleted
 }
 
 /// Returns the characters that must arrive before a head requests: its front header, or its first character.
@@ -487,7 +487,7 @@ pub(super) fn has_part_of_header(
 
 /// Returns the characters of the front header.
 #[inline(always)]
-fn header_chars(fabric: &Fabric, header: Header) -> u32 {
+pub(super) fn header_chars(fabric: &Fabric, header: Header) -> u32 {
     match header {
         Header::Address => 1,
         Header::Via => fabric.via_header_chars,
