@@ -120,7 +120,7 @@ def test_every_pair_of_settings(
                 packets += compared.packets
         print(f"{len(rows)} scenarios cover {len(covered)} of {len(legal)} pairs of settings of {family}")
         assert len(covered) > 0.99 * len(legal)
-        assert packets > 5 * len(rows) / PARTS  # some have few, with 8,000 characters
+        assert packets > 2 * len(rows) / PARTS  # many have few, with 8,000 characters
 
 
 def test_every_setting_is_drawn_or_left_out_with_a_reason() -> None:
