@@ -293,7 +293,12 @@ terminals of several ports."""
 
 KEPT: list[Case] = [
     ("spacewire-200", feature, 64)
-    for feature in ("without", "cables that fail, and cut packets", "time-codes every 100 us")
+    for feature in (
+        "without",
+        "cables that fail, and cut packets",
+        "time-codes every 100 us",
+        "path addresses",
+    )
 ] + [
     ("infiniband-4x-edr", feature, 2000)
     for feature in ("without", "a fault far in the future", "the same, with new tables")
