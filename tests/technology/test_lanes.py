@@ -89,6 +89,41 @@ def test_packets_for_several_targets_follow_each_other_in_other_lanes() -> None:
     assert run(written).summary["accepted_mbytes_per_s"] == pytest.approx(most, rel=1e-3)
 
 
+def test_frames_on_a_longer_path_carry_more_but_not_more_than_check_allows() -> None:
+    """In small buffers packets wait, and a frame takes several: more before the second of three switches."""
+    tech = {
+        "preset": "generic",
+        "lanes": 3,
+        "lane_sharing": "frame",
+        "input_buffer_flits": 2,
+        "link_cycles": 5,
+    }
+    rules = {"frame_flits": 64, "frame_start_flits": 2, "frame_end_flits": 1, "output_buffer_flits": 1}
+    accepted = []
+    for switches in (2, 3):
+        written = Scenario.from_dict(
+            {
+                "topology": {
+                    "kind": "grid",
+                    "shape": [switches],
+                    "terminals_per_switch": 1,
+                    "links_per_edge": 4,
+                },
+                "technology": tech | rules | {"group_choice": "random", "crossbar": "link-rate"},
+                "traffic": {
+                    "pattern": {"kind": "shift", "by": switches - 1},
+                    "arrivals": "backlog",
+                    "length": "27 B",
+                    "senders": [0],
+                },
+                "run": {"duration": "100 us", "warmup": "5 us", "precision": 0},
+            }
+        )
+        accepted.append(run(written).summary["accepted_mbytes_per_s"])
+        assert accepted[-1] <= inspect(written)["channel_load"]["accepted_mbytes_per_s_bound"] * 1.001
+    assert accepted[1] > 1.2 * accepted[0]
+
+
 def test_a_report_has_what_each_lane_had() -> None:
     written = load(ROOT / "scenarios" / "spacefibre-mass-memory.toml")
     text = report.for_run(run(written))

@@ -309,7 +309,8 @@ def _first_hop(compiled: Compiled, own: dict[str, str], found: Capacity, idle: b
     """Return, per port of a terminal, the part of the rate of its link that its packets reach.
 
     Packets for other outputs need not wait for the output of the one before, nor in its queue. Of several
-    lanes each has a queue. Packets to terminals of the same switch wait for no link between switches.
+    lanes each has a queue. Packets to terminals of the same switch wait for no link between switches, and
+    where packets wait, a frame takes several: then other paths than the longest can be slower.
     """
     assert isinstance(compiled.routes, LinkRoutes)
     tech, demand, graph = compiled.routes.technology, compiled.demand(), compiled.graph
@@ -318,7 +319,7 @@ def _first_hop(compiled: Compiled, own: dict[str, str], found: Capacity, idle: b
     one_target = not demand.even.any() and len(np.unique(demand.source)) == len(demand.source)
     if not (found.limited_by == "buffer" or one_queue or one_target):
         return np.full(graph.ports, np.inf)
-    share, near = shares(compiled, found), sends_within(compiled)
+    share, near = shares(compiled, found), sends_within(compiled) | (tech.lane_rules.framed != 1)
     if near.any():
         within = _of_any_length(compiled, own, idle, within=True)
         more = np.inf if within.limited_by == "wire" else shares(compiled, within)
