@@ -209,8 +209,8 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
     """Return :attr:`Limits.packets`, or those beside an idle opposite direction."""
     graph = routes.graph
     found, out = np.full(graph.links, np.inf), np.asarray(graph.terminal_out_links)
-    if routes.network.clocks.several:
-        return found
+    if routes.network.clocks.several or len(compiled.arrays["lane_slots"]):
+        return found  # when a time-slot is open for a packet depends on the length of its path
     for own, links in cables(routes):
         carried = _of_any_length(compiled, own, idle)
         held_back = carried.limited_by != "wire"
