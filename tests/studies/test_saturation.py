@@ -7,7 +7,6 @@ Flows that share links, against counts by hand and against the load of links.
 
 from __future__ import annotations
 
-import json
 import math
 from fractions import Fraction
 from pathlib import Path
@@ -21,7 +20,7 @@ from fabriloom.compile import compile
 from fabriloom.studies import inspection
 from fabriloom.studies.inspection import inspect
 from fabriloom.studies.links import bisection as effective_bisection
-from fabriloom.studies.links import capacity
+from fabriloom.studies.links import trial
 from fabriloom.studies.verdict import Judge
 from fabriloom.technology import presets, technology
 from fabriloom.technology.presets import is_ring
@@ -524,10 +523,9 @@ def test_buffers_without_end_are_tried_in_a_short_run(monkeypatch: pytest.Monkey
         tried.append((list(changed), longer))
         return next(shares)
 
-    monkeypatch.setattr(capacity, "_share", share)
-    of_line = capacity._of_line.__wrapped__
+    monkeypatch.setattr(trial, "_share", share)
     line = {"topology": {"kind": "grid", "shape": [2]}, "traffic": {"load": 0.1}}
-    assert of_line(json.dumps(line)) == capacity.Capacity(0.98, "buffer")
+    assert trial.of_line(line) == trial.Capacity(0.98, "buffer")
     assert tried == [([], 1), ([], 10), (["link_input_buffer"], 1)]
 
 

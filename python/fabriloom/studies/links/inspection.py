@@ -19,9 +19,10 @@ from ...traffic import Demand
 from ..port_loads import Ints, Pairs, Reals, by_ports, in_planes, plane_lines, several, spread_evenly
 from . import bisection as effective_bisection
 from . import loads as link_loads
-from .capacity import Capacity, Held, apart_ticks, capacity, held, limits
+from .capacity import Held, apart_ticks, capacity, held, limits
 from .failures import LinkWays, ReroutedWays
 from .loads import channel_load, full_at, packet_of, payload_mbytes_per_s
+from .trial import Capacity
 
 MOST_TERMINALS_FOR_CUT = 4096
 """Most terminals for which a cut is searched; larger networks need a formula."""
