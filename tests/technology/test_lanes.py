@@ -89,6 +89,35 @@ def test_packets_for_several_targets_follow_each_other_in_other_lanes() -> None:
     assert run(written).summary["accepted_mbytes_per_s"] == pytest.approx(most, rel=1e-3)
 
 
+def test_what_other_lanes_carry_while_one_hands_over_is_allowed() -> None:
+    """One of two lanes has all packets of a trial, while in the network they take both in turn."""
+    tech = {
+        "preset": "generic",
+        "lanes": 2,
+        "switching": "virtual-cut-through",
+        "input_buffer_flits": 400,
+        "router_cycles": 3,
+        "lane_arbiter": "reserved",
+        "lane_reserved": [0, 0],
+        "lane_priority": [2, 0],
+        "lane_credit_limit_flits": 4,
+    }
+    traffic = {"pattern": {"kind": "shift", "by": 2}, "arrivals": "backlog", "length": "18 B", "senders": [0]}
+    written = Scenario.from_dict(
+        {
+            "topology": {"kind": "clos", "terminals": 16, "switch_ports": 8},
+            "technology": tech,
+            "routing": {"kind": "up-down", "lane_choice": "destination"},
+            "traffic": traffic,
+            "run": {"duration": "50 us", "warmup": "5 us", "precision": 0},
+        }
+    )
+    found = inspect(written)
+    accepted = run(written).summary["accepted_mbytes_per_s"]
+    assert 1.3 * found["link"]["payload_mbytes_per_s"] < accepted
+    assert accepted <= found["channel_load"]["accepted_mbytes_per_s_bound"] * 1.001
+
+
 def test_frames_on_a_longer_path_carry_more_but_not_more_than_check_allows() -> None:
     """In small buffers packets wait, and a frame takes several: more before the second of three switches."""
     tech = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,7 +116,7 @@ def apart_ticks(compiled: Compiled, characters: int) -> int:
     return (characters + 16) * slowest * 2 + (compiled.graph.switches + 2) * (switch + 4 * slowest)
 
 
-def _of_path(compiled: Compiled, own: dict[str, str], idle: bool = False, within: bool = False) -> Capacity:
+def _of_path(compiled: Compiled, own: dict[str, Any], idle: bool = False, within: bool = False) -> Capacity:
     """Return the share of the wire that a path carries, whatever its hosts need, and what limits it.
 
     ``idle``: with packets one way only; ``within``: between terminals of one switch.
@@ -162,7 +162,12 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
     if routes.network.clocks.several or len(compiled.arrays["lane_slots"]):
         return found  # when a time-slot is open for a packet depends on the length of its path
     for own, links in cables(routes):
-        carried = _of_any_length(compiled, own, idle)
+        carried, lanes = _of_any_length(compiled, own, idle), 1
+        if routes.technology.lanes > 1 and carried.limited_by != "wire":
+            alone = _of_any_length(compiled, {**own, **trial.LANE_ALONE}, idle)
+            if {alone.limited_by, carried.limited_by} != {"buffer"}:
+                # Others send while a lane hands over. Which they are depends on more than a path.
+                own, carried, lanes = {**own, **trial.LANE_ALONE}, alone, routes.technology.lanes
         held_back = carried.limited_by != "wire"
         if carried.limited_by == "buffer" and _rests_for_credit(compiled):
             continue
@@ -172,7 +177,7 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
             links = links[~before_faster(routes)[links]]
         sending = np.isin(out, links)
         if sending.any() and held_back:
-            found[out[sending]] = _first_hop(compiled, own, carried, idle)[sending]
+            found[out[sending]] = lanes * _first_hop(compiled, own, carried, idle)[sending]
         between = np.setdiff1d(links, out)
         if held_back and routes.technology.lanes == 1 and len(between):
             found[between] = _shared(compiled, own, carried, idle)
@@ -187,7 +192,7 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
 
 
 def _shared(
-    compiled: Compiled, own: dict[str, str], alone: Capacity, idle: bool, into_terminal: bool = False
+    compiled: Compiled, own: dict[str, Any], alone: Capacity, idle: bool, into_terminal: bool = False
 ) -> float:
     """Return the part of its rate that a link out of a switch reaches, from as many inputs as can fill it.
 
@@ -218,7 +223,7 @@ def _rests_for_credit(compiled: Compiled) -> bool:
     return bool(paced) and compiled.technology.lanes > 1 and compiled.mean_packet_chars < credit - quantum
 
 
-def _of_any_length(compiled: Compiled, own: dict[str, str], idle: bool, within: bool = False) -> Capacity:
+def _of_any_length(compiled: Compiled, own: dict[str, Any], idle: bool, within: bool = False) -> Capacity:
     """Return what packets of the mean length reach on a path, or those of the flow that reach most.
 
     Of packets as long as a credit every lane can have one, so another length may need no larger buffer.
@@ -246,7 +251,7 @@ def _messages(compiled: Compiled, sources: Messages) -> list[tuple[int, ...]]:
     return [(full,) * min(many, trial.PACKETS[0]) + (last,) * ends for (full, last), (many, ends) in cut]
 
 
-def _first_hop(compiled: Compiled, own: dict[str, str], found: Capacity, idle: bool) -> NDArray[np.float64]:
+def _first_hop(compiled: Compiled, own: dict[str, Any], found: Capacity, idle: bool) -> NDArray[np.float64]:
     """Return, per port of a terminal, the part of the rate of its link that its packets reach.
 
     Packets for other outputs need not wait for the output of the one before, nor in its queue. Of several

@@ -35,6 +35,14 @@ WORTH = 0.005
 _IN_DOUBT, _LONGER = 0.95, 10
 """A share from here to all is of chance or of the start: packets that are put into lanes at random leave the
 wire idle until enough of them wait. Such a trial is made again with this many times the packets."""
+LANE_ALONE: dict[str, Any] = {
+    "lanes": 1,
+    "lane_arbiter": "round-robin",
+    **{name: [] for name in ("lane_priority", "lane_reserved", "lane_slots")},
+    **dict.fromkeys(("lane_credit_limit_flits", "lane_slot_cycles", "lane_high_limit"), 0),
+    **dict.fromkeys(("lane_high", "lane_low"), ""),
+}
+"""Settings of links with one lane, without what decides among several."""
 _NEED = {
     "hand-over": "the next packet waits for its head to be routed and the output to be free",
     "buffer": "the input buffer is smaller than what is on its way while credit returns",
@@ -112,7 +120,7 @@ def _in_turn(path: Compiled, lengths: tuple[int, ...]) -> dict[str, Any]:
 
 def line(
     compiled: Compiled,
-    own: dict[str, str],
+    own: dict[str, Any],
     length: Any = None,
     senders: int = 1,
     into_terminal: bool = False,
