@@ -118,6 +118,30 @@ def test_what_other_lanes_carry_while_one_hands_over_is_allowed() -> None:
     assert accepted <= found["channel_load"]["accepted_mbytes_per_s_bound"] * 1.001
 
 
+def test_a_lane_with_all_its_credit_carries_more_but_not_more_than_check_allows() -> None:
+    """By hand: of 10 flits 8 wait 11 cycles for two credits, and the first two not at all: 10 in 46 cycles.
+
+    In a trial the next packet takes the same lane, and waits, too.
+    """
+    tech = {"preset": "generic", "lanes": 4, "lane_arbiter": "fixed", "lane_priority": [0, 2, 0, 1]}
+    rest = {"input_buffer_flits": 2, "output_buffer_flits": 1, "link_cycles": 5, "router_cycles": 0}
+    written = Scenario.from_dict(
+        {
+            "topology": {"kind": "clos", "terminals": 16, "switch_ports": 8},
+            "technology": tech | rest,
+            "routing": {"kind": "up-down"},
+            "traffic": {"pattern": {"kind": "shift", "by": 5}, "arrivals": "backlog", "length": "80 B"},
+            "run": {"duration": "50 us", "warmup": "5 us", "precision": 0},
+        }
+    )
+    found, accepted = inspect(written), run(written).summary["accepted_mbytes_per_s"]
+    assert found["link"]["payload_mbytes_per_s"] == pytest.approx(8000 * 2 / 11)
+    assert 16 * 8000 * 2 / 11 * 1.1 < accepted <= 16 * 8000 * 10 / 46
+    assert found["channel_load"]["accepted_mbytes_per_s_bound"] == pytest.approx(
+        16 * 8000 * 10 / 46, rel=0.03
+    )
+
+
 def test_frames_on_a_longer_path_carry_more_but_not_more_than_check_allows() -> None:
     """In small buffers packets wait, and a frame takes several: more before the second of three switches."""
     tech = {

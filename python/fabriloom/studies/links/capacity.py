@@ -25,6 +25,8 @@ from .trial import Capacity
 
 _MOST_LENGTHS = 4
 """Most lengths of flows that are tried."""
+_TOGETHER = 1.2
+"""Lanes that carry less than this times what one carries alone have not been used at a time."""
 
 
 def capacity(compiled: Compiled, of_windows: Reals) -> Capacity:
@@ -168,6 +170,8 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
             if {alone.limited_by, carried.limited_by} != {"buffer"}:
                 # Others send while a lane hands over. Which they are depends on more than a path.
                 own, carried, lanes = {**own, **trial.LANE_ALONE}, alone, routes.technology.lanes
+            elif carried.share < alone.share * _TOGETHER and routes.technology.lane_rules.framed == 1:
+                carried = _in_other_lanes(compiled, carried, alone)
         held_back = carried.limited_by != "wire"
         if carried.limited_by == "buffer" and _rests_for_credit(compiled):
             continue
@@ -208,6 +212,15 @@ def _shared(
     if alone.limited_by == "hand-over" and trial.is_long(compiled):
         return found.wire
     return max(alone.share, found.share)
+
+
+def _in_other_lanes(compiled: Compiled, found: Capacity, alone: Capacity) -> Capacity:
+    """Return what packets in a lane at a time reach if each finds one with all its credit, as they may."""
+    chars, credit = compiled.mean_packet_chars, float(compiled.technology.input_buffer_chars)
+    if trial.has_own_lengths(compiled) or chars <= credit:
+        return Capacity(found.wire, "wire", found.wire)
+    share = chars / ((chars - credit) / alone.share + credit / found.wire)
+    return replace(found, share=max(found.share, share))
 
 
 def _rests_for_credit(compiled: Compiled) -> bool:
