@@ -174,6 +174,10 @@ class Needed:
     """Symbols of the requests of the busiest source."""
 
 
+_LIMITS = ("station_requests_out", "station_responses_out", "station_in_flight", "terminal_transactions")
+"""Arrays of places and of packets under way."""
+
+
 def windows(compiled: Compiled, demand: Demand) -> Reals:
     """Return, per terminal, how long its packets of a demand take if it alone sends, one close behind the
     other, in ps; 0 for most of many terminals.
@@ -194,7 +198,8 @@ def _alone_ps(compiled: Compiled, demand: Demand, terminal: int) -> float:
     """Return the mean time from packet to packet of a terminal that sends alone.
 
     It is the shorter one of that with the places that receivers have, which may make packets go round again,
-    and that with places for all, in which more of them wait behind each other.
+    and that with places for all, in which more of them wait behind each other. When a token comes depends on
+    others, too, so there a packet is always ready for it.
     """
     own, even = demand.source == terminal, np.full(compiled.graph.terminals, demand.even[terminal])
     even[terminal] = 0.0
@@ -215,9 +220,11 @@ def _alone_ps(compiled: Compiled, demand: Demand, terminal: int) -> float:
     per_terminal[terminal] = len(pair)
     listed = of_lists(arrays, per_terminal, target[pair], length, np.zeros(len(pair)))
     roomy = {name: np.zeros_like(arrays[name]) for name in ("station_requests_in", "station_responses_in")}
-    tried = [
-        _from_packet_to_packet(one, len(pair)) for one in (listed, {**listed, **roomy, "ring_phases": 0})
-    ]
+    kinds = [listed, {**listed, **roomy, "ring_phases": 0}]
+    if arrays["ring_token_symbols"]:
+        kinds.append(kinds[1] | {name: np.full_like(arrays[name], len(pair)) for name in _LIMITS})
+        kinds[2]["ring_in_order"] = 0
+    tried = [_from_packet_to_packet(one, len(pair)) for one in kinds]
     return min(tried) * float(compiled.tick_ps) if np.isfinite(min(tried)) else 0.0
 
 
