@@ -537,6 +537,24 @@ CLOS: dict[str, Any] = {
 }
 
 
+def test_packets_that_have_one_way_follow_each_other_sooner_than_those_with_two() -> None:
+    """Credit for four flits comes back when four have left: one of 37 waits for the next packet there."""
+    small = {"input_buffer_flits": 4, "output_buffer_flits": 1, "credit_quantum_flits": 4, "router_cycles": 1}
+    accepted = []
+    for target in (2, 8):  # in the row of the sender, with one way, and across, with two
+        given = {
+            "topology": {"kind": "grid", "shape": [3, 3], "terminals_per_switch": 1},
+            "technology": {"preset": "generic", **small},
+            "routing": {"kind": "shortest-path"},
+            "traffic": {"pattern": {"kind": "shift", "by": target}, "length": "294 B", "arrivals": "backlog"},
+            "run": {"duration": "100 us", "warmup": "10 us", "precision": 0},
+        }
+        scenario = Scenario.from_dict(given).with_settings({"traffic.senders": [0]})
+        accepted.append(run(scenario).summary["accepted_mbytes_per_s"])
+        assert accepted[-1] <= inspect(scenario)["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert accepted[0] > 1.2 * accepted[1]
+
+
 def test_the_header_of_a_random_switch_counts() -> None:
     """By hand: a packet of a flit has a second one as far as the switch before the random one."""
     given = Scenario.from_dict({**CLOS, "run": {"duration": "20 us", "warmup": "1 us", "precision": 0}})

@@ -23,8 +23,8 @@ from .loads import Limits, before_faster, cables, flow_control, packet_of, sends
 from .loads import rates as rates_of
 from .trial import Capacity
 
-_MOST_LENGTHS = 4
-"""Most lengths of flows that are tried."""
+_MOST_TRIED = 4
+"""Most lengths of flows, and numbers of cables, that are tried."""
 _TOGETHER = 1.2
 """Lanes that carry less than this times what one carries alone have not been used at a time."""
 
@@ -118,16 +118,18 @@ def apart_ticks(compiled: Compiled, characters: int) -> int:
     return (characters + 16) * slowest * 2 + (compiled.graph.switches + 2) * (switch + 4 * slowest)
 
 
-def _of_path(compiled: Compiled, own: dict[str, Any], idle: bool = False, within: bool = False) -> Capacity:
+def _of_path(
+    compiled: Compiled, own: dict[str, Any], idle: bool = False, cables: int | None = None
+) -> Capacity:
     """Return the share of the wire that a path carries, whatever its hosts need, and what limits it.
 
-    ``idle``: with packets one way only; ``within``: between terminals of one switch.
+    ``idle``: with packets one way only; ``cables``: see :func:`trial.line`.
     """
     turns = compiled.arrays["lane_frame_chars"] or len(compiled.arrays["lane_slots"])
     if not compiled.graph.switches or (turns and not _in_any_lane(compiled)):
         # Where each packet has lanes of its own, those of a trial wait for turns of others.
         return Capacity(math.inf if idle else 1.0, "wire")
-    found = trial.of_line(trial.line(compiled, own, within=within), idle)
+    found = trial.of_line(trial.line(compiled, own, cables=cables), idle)
     if found.limited_by == "hand-over" and (trial.has_own_lengths(compiled) or trial.is_long(compiled)):
         tech = compiled.technology
         tried = float(tech.mean_packet_ps(tech.payload_chars(trial.tried_bytes(compiled))))
@@ -164,9 +166,9 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
     if routes.network.clocks.several or len(compiled.arrays["lane_slots"]):
         return found  # when a time-slot is open for a packet depends on the length of its path
     for own, links in cables(routes):
-        carried, lanes = _of_any_length(compiled, own, idle), 1
+        carried, lanes = _over_any_cable(compiled, own, idle), 1
         if routes.technology.lanes > 1 and carried.limited_by != "wire":
-            alone = _of_any_length(compiled, {**own, **trial.LANE_ALONE}, idle)
+            alone = _over_any_cable(compiled, {**own, **trial.LANE_ALONE}, idle)
             if {alone.limited_by, carried.limited_by} != {"buffer"}:
                 # Others send while a lane hands over. Which they are depends on more than a path.
                 own, carried, lanes = {**own, **trial.LANE_ALONE}, alone, routes.technology.lanes
@@ -216,7 +218,7 @@ def _shared(
 
 def _in_other_lanes(compiled: Compiled, found: Capacity, alone: Capacity) -> Capacity:
     """Return what packets in a lane at a time reach if each finds one with all its credit, as they may."""
-    chars, credit = compiled.mean_packet_chars, float(compiled.technology.input_buffer_chars)
+    chars, credit = compiled.mean_packet_chars, float(compiled.arrays["link_input_buffer"].max())
     if trial.has_own_lengths(compiled) or chars <= credit:
         return Capacity(found.wire, "wire", found.wire)
     share = chars / ((chars - credit) / alone.share + credit / found.wire)
@@ -236,12 +238,19 @@ def _rests_for_credit(compiled: Compiled) -> bool:
     return bool(paced) and compiled.technology.lanes > 1 and compiled.mean_packet_chars < credit - quantum
 
 
-def _of_any_length(compiled: Compiled, own: dict[str, Any], idle: bool, within: bool = False) -> Capacity:
+def _over_any_cable(compiled: Compiled, own: dict[str, Any], idle: bool) -> Capacity:
+    """Return what packets reach over as many cables as let them reach most: one has no other to wait for."""
+    numbers = spread_evenly(np.array(trial.choices(compiled)), _MOST_TRIED).tolist()
+    tried = (_of_any_length(compiled, own, idle, cables) for cables in numbers)
+    return max(tried, key=lambda found: (found.limited_by == "wire", found.share))
+
+
+def _of_any_length(compiled: Compiled, own: dict[str, Any], idle: bool, cables: int) -> Capacity:
     """Return what packets of the mean length reach on a path, or those of the flow that reach most.
 
     Of packets as long as a credit every lane can have one, so another length may need no larger buffer.
     """
-    found, line = _of_path(compiled, own, idle, within), partial(trial.line, compiled, own, within=within)
+    found, line = _of_path(compiled, own, idle, cables), partial(trial.line, compiled, own, cables=cables)
     if found.limited_by != "buffer":
         return found
     if not isinstance(compiled.sources, Packets):
@@ -251,14 +260,14 @@ def _of_any_length(compiled: Compiled, own: dict[str, Any], idle: bool, within: 
     sizes = np.unique(compiled.arrays["flow_length"])
     if len(sizes) < 2:
         return found
-    tried = [trial.of_line(line(f"{size} B"), idle) for size in spread_evenly(sizes, _MOST_LENGTHS)]
+    tried = [trial.of_line(line(f"{size} B"), idle) for size in spread_evenly(sizes, _MOST_TRIED)]
     return replace(found, share=max(each.share for each in (found, *tried)))
 
 
 def _messages(compiled: Compiled, sources: Messages) -> list[tuple[int, ...]]:
     """Return the lengths of the packets of some messages: their last ones shift what the others find."""
     size = sources.programs.demand[2]
-    sizes = spread_evenly(np.unique(size[size > 0]), _MOST_LENGTHS)
+    sizes = spread_evenly(np.unique(size[size > 0]), _MOST_TRIED)
     payload, number = sources.packets_of(compiled.arrays, sizes)
     cut = zip(payload.T.tolist(), number.T.tolist(), strict=True)
     return [(full,) * min(many, trial.PACKETS[0]) + (last,) * ends for (full, last), (many, ends) in cut]
@@ -280,7 +289,7 @@ def _first_hop(compiled: Compiled, own: dict[str, Any], found: Capacity, idle: b
         return np.full(graph.ports, np.inf)
     share, near = shares(compiled, found), sends_within(compiled) | (tech.lane_rules.framed != 1)
     if near.any():
-        within = _of_any_length(compiled, own, idle, within=True)
+        within = _of_any_length(compiled, own, idle, 0)
         more = np.inf if within.limited_by == "wire" else shares(compiled, within)
         share = np.where(near, np.maximum(share, more), share)
     return share if graph.several is None else share[graph.several.terminal]

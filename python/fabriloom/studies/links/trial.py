@@ -118,20 +118,31 @@ def _in_turn(path: Compiled, lengths: tuple[int, ...]) -> dict[str, Any]:
     return {**found, "list_repeat": np.ones(count, np.uint8)}
 
 
+def choices(compiled: Compiled) -> list[int]:
+    """Return from how many cables packets can choose behind their first switch, each number once."""
+    assert isinstance(compiled.routes, LinkRoutes)
+    graph, table = compiled.graph, compiled.routes.table
+    size = np.diff(table.group_start.astype(np.int64))
+    first = table.group_links[table.group_start[:-1][size > 0]]
+    begins = np.isin(graph.link_source[first], graph.link_target[np.asarray(graph.terminal_out_links)])
+    return np.unique(size[size > 0][begins & (graph.link_target[first] < graph.switches)]).tolist() or [1]
+
+
 def line(
     compiled: Compiled,
     own: dict[str, Any],
     length: Any = None,
     senders: int = 1,
     into_terminal: bool = False,
-    within: bool = False,
+    cables: int | None = None,
 ) -> dict[str, Any]:
     """Describe two terminals at a switch each, with the technology and the lengths of a scenario, or another
     length, and with settings of its own.
 
     Between switches packets can follow each other more slowly, so a network of one switch has one. There are
-    as many cables as a packet can choose from: over these, packets to one terminal spread. Several senders
-    at each switch share one, or all but one at one switch the link into the last terminal.
+    as many cables as a packet can choose from, if not said: over these, packets to one terminal spread; 0:
+    one switch. Several senders at each switch share one, or all but one at one switch the link into the last
+    terminal.
     """
     written = compiled.scenario.resolved
     without = {"preset_file", *FAULT_SETTINGS, *CODE_SETTINGS}
@@ -139,10 +150,10 @@ def line(
     if length is None:
         given = has_own_lengths(compiled) or is_long(compiled)
         length = f"{tried_bytes(compiled)} B" if given else written["traffic"]["length"]
-    assert isinstance(compiled.routes, LinkRoutes)
-    choices = int(np.diff(compiled.routes.table.group_start).max(initial=1))
+    if cables is None:
+        cables = choices(compiled)[-1]
     if not isinstance(length, str) or length != "0 B":
-        shape = [2] if compiled.graph.switches > 1 and not (into_terminal or within) else [1]
+        shape = [2] if compiled.graph.switches > 1 and cables and not into_terminal else [1]
         terminals = senders + 1 if into_terminal else senders * (2 // shape[0])
         hot = {"kind": "hot-spot", "target": senders, "share": 1.0}
         return {
@@ -150,7 +161,7 @@ def line(
                 "kind": "grid",
                 "shape": shape,
                 "terminals_per_switch": terminals,
-                "links_per_edge": choices if senders == 1 else 1,
+                "links_per_edge": cables if senders == 1 and cables else 1,
             },
             "technology": technology,
             "traffic": {
