@@ -172,7 +172,7 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
             if {alone.limited_by, carried.limited_by} != {"buffer"}:
                 # Others send while a lane hands over. Which they are depends on more than a path.
                 own, carried, lanes = {**own, **trial.LANE_ALONE}, alone, routes.technology.lanes
-            elif carried.share < alone.share * _TOGETHER and routes.technology.lane_rules.framed == 1:
+            elif routes.technology.lane_rules.framed == 1:
                 carried = _in_other_lanes(compiled, carried, alone)
         held_back = carried.limited_by != "wire"
         if carried.limited_by == "buffer" and _rests_for_credit(compiled):
@@ -217,11 +217,16 @@ def _shared(
 
 
 def _in_other_lanes(compiled: Compiled, found: Capacity, alone: Capacity) -> Capacity:
-    """Return what packets in a lane at a time reach if each finds one with all its credit, as they may."""
+    """Return what packets reach if each finds a lane with all its credit, as they may, and no lane carries
+    more than alone. ``found``: what they reach in a trial.
+    """
     chars, credit = compiled.mean_packet_chars, float(compiled.arrays["link_input_buffer"].max())
-    if trial.has_own_lengths(compiled) or chars <= credit:
+    share = alone.share * int(compiled.arrays["lanes"])
+    one_by_one = found.share < alone.share * _TOGETHER
+    if one_by_one and chars > credit and not trial.has_own_lengths(compiled):
+        share = min(share, chars / ((chars - credit) / alone.share + credit / found.wire))
+    if share >= found.wire:
         return Capacity(found.wire, "wire", found.wire)
-    share = chars / ((chars - credit) / alone.share + credit / found.wire)
     return replace(found, share=max(found.share, share))
 
 
