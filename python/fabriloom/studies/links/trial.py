@@ -119,13 +119,12 @@ def _in_turn(path: Compiled, lengths: tuple[int, ...]) -> dict[str, Any]:
 
 
 def choices(compiled: Compiled) -> list[int]:
-    """Return from how many cables packets can choose behind their first switch, each number once."""
+    """Return from how many cables between switches packets can choose, each number once."""
     assert isinstance(compiled.routes, LinkRoutes)
     graph, table = compiled.graph, compiled.routes.table
     size = np.diff(table.group_start.astype(np.int64))
     first = table.group_links[table.group_start[:-1][size > 0]]
-    begins = np.isin(graph.link_source[first], graph.link_target[np.asarray(graph.terminal_out_links)])
-    return np.unique(size[size > 0][begins & (graph.link_target[first] < graph.switches)]).tolist() or [1]
+    return np.unique(size[size > 0][graph.link_target[first] < graph.switches]).tolist() or [1]
 
 
 def line(
