@@ -168,12 +168,13 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
     for own, links in cables(routes):
         carried, lanes = _over_any_cable(compiled, own, idle), 1
         if routes.technology.lanes > 1 and carried.limited_by != "wire":
-            alone = _over_any_cable(compiled, {**own, **trial.LANE_ALONE}, idle)
-            if {alone.limited_by, carried.limited_by} != {"buffer"}:
+            one = {**own, **trial.LANE_ALONE}
+            by_one = _over_any_cable(compiled, one, idle)
+            if {by_one.limited_by, carried.limited_by} != {"buffer"}:
                 # Others send while a lane hands over. Which they are depends on more than a path.
-                own, carried, lanes = {**own, **trial.LANE_ALONE}, alone, routes.technology.lanes
+                own, carried, lanes = one, by_one, routes.technology.lanes
             elif routes.technology.lane_rules.framed == 1:
-                carried = _in_other_lanes(compiled, carried, alone)
+                carried = _in_other_lanes(compiled, carried, by_one)
         held_back = carried.limited_by != "wire"
         if carried.limited_by == "buffer" and _rests_for_credit(compiled):
             continue

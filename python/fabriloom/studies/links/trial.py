@@ -122,9 +122,10 @@ def choices(compiled: Compiled) -> list[int]:
     """Return from how many cables between switches packets can choose, each number once."""
     assert isinstance(compiled.routes, LinkRoutes)
     graph, table = compiled.graph, compiled.routes.table
-    size = np.diff(table.group_start.astype(np.int64))
+    size = np.diff(table.group_start)
     first = table.group_links[table.group_start[:-1][size > 0]]
-    return np.unique(size[size > 0][graph.link_target[first] < graph.switches]).tolist() or [1]
+    between = size[size > 0][graph.link_target[first] < graph.switches]
+    return np.flatnonzero(np.bincount(between)).tolist() or [1]
 
 
 def line(
@@ -180,6 +181,7 @@ def tried_bytes(compiled: Compiled) -> int:
 
 
 def is_long(compiled: Compiled) -> bool:
+    """Whether shorter packets are tried than those of the scenario."""
     return compiled.mean_packet_chars > MOST_CHARS
 
 

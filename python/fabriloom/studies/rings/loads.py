@@ -27,6 +27,8 @@ _EXACT = 0.005
 """Part by which such a trial may be wrong."""
 _ENDLESS, _MOST_STEPS = 1 << 50, 200
 """Ticks that no trial takes, and steps of 65,536 events after which one is given up."""
+_LIMITS = ("station_requests_out", "station_responses_out", "station_in_flight", "terminal_transactions")
+"""Arrays of places and of packets under way."""
 _GOLDEN = (5**0.5 - 1) / 2
 """Multiples of it are spread evenly between whole numbers."""
 
@@ -174,10 +176,6 @@ class Needed:
     """Symbols of the requests of the busiest source."""
 
 
-_LIMITS = ("station_requests_out", "station_responses_out", "station_in_flight", "terminal_transactions")
-"""Arrays of places and of packets under way."""
-
-
 def windows(compiled: Compiled, demand: Demand) -> Reals:
     """Return, per terminal, how long its packets of a demand take if it alone sends, one close behind the
     other, in ps; 0 for most of many terminals.
@@ -222,8 +220,8 @@ def _alone_ps(compiled: Compiled, demand: Demand, terminal: int) -> float:
     roomy = {name: np.zeros_like(arrays[name]) for name in ("station_requests_in", "station_responses_in")}
     kinds = [listed, {**listed, **roomy, "ring_phases": 0}]
     if arrays["ring_token_symbols"]:
-        kinds.append(kinds[1] | {name: np.full_like(arrays[name], len(pair)) for name in _LIMITS})
-        kinds[2]["ring_in_order"] = 0
+        ready = {name: np.full_like(arrays[name], len(pair)) for name in _LIMITS}
+        kinds.append({**kinds[1], **ready, "ring_in_order": 0})
     tried = [_from_packet_to_packet(one, len(pair)) for one in kinds]
     return min(tried) * float(compiled.tick_ps) if np.isfinite(min(tried)) else 0.0
 
