@@ -292,12 +292,21 @@ def test_as_many_lanes_as_the_longest_path_has_links_always_suffice() -> None:
 def test_a_dragonfly_takes_minimal_paths_in_two_lanes() -> None:
     graph = topology.build("dragonfly", **DRAGONFLY)
     assert routing.layers_needed(graph, thin=False) == 2
-    table = routing.build(graph, lanes=3)
-    assert (table.kind, table.note) == ("minimal-layers", "all minimal paths in 2 layers of lanes")
-    assert routing.build(graph).kind == "up-star-down-star"
+    table = routing.build(graph, "minimal-layers", lanes=3)
+    assert table.note == "all minimal paths in 2 layers of lanes"
     between = (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
     loads = routing.channel_loads(graph, table)[between]
     assert 1 / loads.max() == pytest.approx(0.755, abs=0.001)
+    assert routing.build(graph).kind == "up-star-down-star"
+
+
+@pytest.mark.parametrize("lanes", [2, 3, 8])
+def test_paths_between_groups_take_one_link_between_groups_with_lanes(lanes: int) -> None:
+    graph = topology.build("dragonfly", **DRAGONFLY)
+    table = routing.build(graph, lanes=lanes)
+    assert (table.kind, table.note) == ("hops", "minimal paths, a lane per global link, in 2 layers of lanes")
+    between = (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
+    assert routing.channel_loads(graph, table)[between].max() <= 1
 
 
 def test_layers_do_not_go_with_other_choices_of_lanes() -> None:

@@ -26,8 +26,8 @@ def around(
     """Return a table without the dead links between switches; ``dead``: shape (links,), bool.
 
     A cable with one dead direction is not used at all. Links of terminals stay, because nothing leads around
-    them. An entry without a remaining path is ``NONE``. ``kind``: one of ``AROUND``; "auto" is the shortest
-    path, or up*/down* if that could deadlock; over intermediate switches (``via``) "minimal-layers" if there
+    them. An entry without a remaining path is ``NONE``. ``kind``: one of ``AROUND``; "auto" is that of ``build``
+    for any graph or for groups; over intermediate switches (``via``) "minimal-layers" if there
     are two lanes. With one link per destination, these are spread over all shortest paths where they may be.
     The other parameters are those of ``build``. Raises ``RoutingError`` for networks with one-way links
     between switches.
@@ -118,5 +118,6 @@ def _left(graph: Graph, switches: Ints, alive: NDArray[np.bool_]) -> tuple[Graph
         link_reverse=number[graph.link_reverse[kept]],
         link_names=[graph.link_names[link] for link in kept.tolist()],
         family="network of which parts have failed",
+        layout={"groups": groups[switches]} if (groups := graph.layout.get("groups")) is not None else {},
     )
     return left, kept, terminals

@@ -14,6 +14,7 @@ from .. import units
 from ..topology.family import usual_routing
 from ..topology.graph import Graph
 from .check import dependency_cycle
+from .lanes import divide
 from .layers import all_minimal, hops, hops_needed, minimal_layers, ugal, valiant
 from .levels import lash, read_levels
 from .native import Core, numbers
@@ -109,11 +110,11 @@ def build(
 ) -> RouteTable:
     """Build the routing table of a graph.
 
-    * ``kind``: one of ``KINDS``. "auto" is the usual routing of the family (``usual_routing``); for other
-      graphs it is the shortest path; if that could deadlock, minimal paths in layers if the lanes suffice for
-      all of them, or with a lane per global link where the family has groups, or else up*/down* if all
-      cables are two-way. "interval" builds the kind ``of=`` and requires that interval labels can express it,
-      as ``interval_labelling=True`` does with any kind.
+    * ``kind``: one of ``KINDS``. "auto" is the usual routing of the family (``usual_routing``); where the
+      family has groups and the lanes suffice, a lane per global link; elsewhere the shortest path; if that
+      could deadlock, minimal paths in layers if the lanes suffice for all of them, or else up*/down* if all
+      cables are two-way. "interval" builds the kind ``of=`` and requires that interval labels can express
+      it, as ``interval_labelling=True`` does with any kind.
     * ``adaptive`` (default, but for "lash"): a packet takes any free link of its group. Otherwise each
       destination has a fixed link:
       ``spread="turns"`` (default) assigns destinations in turn (d-mod-k), "runs" gives every link a block of
@@ -246,18 +247,30 @@ def _automatic(
     kind = usual_routing(graph.family)
     if kind is not None:
         return _rule(kind, graph, spread, via, given)
+    in_layers = lanes > 1 and not via and not given
+    by_groups = _by_groups(graph, spread, lanes) if in_layers and "groups" in graph.layout else None
+    if by_groups is not None:
+        return by_groups
     table = _rule("shortest-path", graph, spread, via, given)
     if dependency_cycle(graph, table) is None:
         return table
-    if lanes > 1 and not via and not given:
-        layered = all_minimal(graph, spread, lanes)
-        if layered is not None:
-            return layered
-        if "groups" in graph.layout and lanes >= hops_needed(graph):
-            return hops(graph, spread, via, lanes)
+    layered = all_minimal(graph, spread, lanes) if in_layers else None
+    if layered is not None:
+        return layered
     if one_way(graph):
         return table
     return _rule("up-star-down-star", graph, spread, via, {})
+
+
+def _by_groups(graph: Graph, spread: str, lanes: int) -> RouteTable | None:
+    """Return paths with the fewest links between groups; None if these lanes do not keep them free of cycles.
+
+    Paths with the fewest links can have one more between groups, and these links are full first.
+    """
+    if lanes < hops_needed(graph):
+        return None
+    table = hops(graph, spread, [], lanes)
+    return table if dependency_cycle(graph, divide(graph, table, lanes), lanes) is None else None
 
 
 def _check_names(kind: str, rule: Callable[..., Any], given: dict[str, Any], own: Iterable[str]) -> None:

@@ -81,8 +81,9 @@ class AfterFault(Section):
 
     delay_ps: TimePs = setting("Time from a link failing or running again to the new tables")
     kind: Literal["auto", "shortest-path", "up-star-down-star", "minimal-layers", "lash", "table"] = setting(
-        "auto: shortest paths through the remaining links; if these could deadlock, in layers of "
-        "lanes, or up*/down* if there are too few; with escape lanes up*/down* for these; after lash: lash; "
+        "auto: shortest paths through the remaining links, in dragonflies hops where the lanes suffice; if "
+        "these could deadlock, in layers of lanes, or up*/down* if there are too few; with escape lanes "
+        "up*/down* for these; after lash: lash; "
         "lash: shortest paths with new service levels, for packets that start from then on; "
         "table: the table of path whenever a link is down",
         "auto",
