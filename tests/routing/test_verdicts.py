@@ -300,6 +300,26 @@ def test_a_dragonfly_takes_minimal_paths_in_two_lanes() -> None:
     assert routing.build(graph).kind == "up-star-down-star"
 
 
+def test_the_cycle_of_a_large_network_is_one_that_packets_can_close() -> None:
+    """It is looked for before all packets have been followed."""
+    graph = topology.build("dragonfly", switches_per_group=12, global_links=6, terminals_per_switch=1)
+    table = routing.build(graph, "shortest-path").full()
+    cycle = routing.dependency_cycle(graph, table)
+    assert cycle is not None
+    group = np.repeat(np.arange(table.groups), np.diff(table.group_start))
+
+    def aims(link: int) -> np.ndarray:
+        """The terminals for which packets take a link."""
+        entries = table.rows[graph.link_source[link]]
+        holds = np.zeros(table.groups, bool)
+        holds[group[table.group_links == link]] = True
+        return (entries != routing.NONE) & holds[np.minimum(entries >> 1, table.groups - 1)]
+
+    for before, after in zip(cycle, [*cycle[1:], cycle[0]], strict=True):
+        assert graph.link_target[before] == graph.link_source[after]
+        assert (aims(before) & aims(after)).any()
+
+
 @pytest.mark.parametrize("lanes", [2, 3, 8])
 def test_paths_between_groups_take_one_link_between_groups_with_lanes(lanes: int) -> None:
     graph = topology.build("dragonfly", **DRAGONFLY)

@@ -15,15 +15,24 @@ use crate::{NONE, Network, RouteError, View};
 /// them, which is the conservative reading. `tried`: [`crate::proved`] has looked at the table, and proved nothing.
 pub fn dependency_cycle(net: &Network, view: View<'_>, tried: bool) -> Result<Option<Vec<u32>>, RouteError> {
     view.check(net)?;
-    if !tried && prove(net, view) {
-        return Ok(None);
+    if !tried {
+        // Most tables that have a cycle show it at once, and the proof that others have none takes longer.
+        let first = waits(net, view, usize::MAX, |_| true)?.expect("there is no limit");
+        if !close(net, view, &first) && prove(net, view) {
+            return Ok(None);
+        }
     }
     cycle_beyond(net, view, MANY)
 }
 
+/// Whether some pairs of groups close a cycle.
+fn close(net: &Network, view: View<'_>, pairs: &[(u32, u32)]) -> bool {
+    component(&dependencies(net, view, pairs)).is_some()
+}
+
 /// The same, with the pairs of groups from which on the network is looked at coarsely first.
 fn cycle_beyond(net: &Network, view: View<'_>, many: usize) -> Result<Option<Vec<u32>>, RouteError> {
-    let next = match waits(net, view, many)? {
+    let next = match waits(net, view, many, |pairs| close(net, view, pairs))? {
         Some(pairs) => dependencies(net, view, &pairs),
         None if component(&coarse(net, view)?).is_none() => return Ok(None),
         None => all_dependencies(net, view)?,
@@ -72,7 +81,7 @@ pub(crate) fn order_of(next: &[Vec<u32>]) -> Option<Vec<u32>> {
 const MANY: usize = 1 << 25;
 
 fn all_dependencies(net: &Network, view: View<'_>) -> Result<Vec<Vec<u32>>, RouteError> {
-    let pairs = waits(net, view, usize::MAX)?.expect("there is no limit");
+    let pairs = waits(net, view, usize::MAX, |_| false)?.expect("there is no limit");
     Ok(dependencies(net, view, &pairs))
 }
 
@@ -155,11 +164,19 @@ fn coarse(net: &Network, view: View<'_>) -> Result<Vec<Vec<u32>>, RouteError> {
 }
 
 /// Returns the pairs of groups that some packet takes one after the other, in ascending order; None if these are `many`.
-fn waits(net: &Network, view: View<'_>, many: usize) -> Result<Option<Vec<(u32, u32)>>, RouteError> {
+///
+/// Only the first of them as soon as these are `enough`, which is asked each time that they are twice as many.
+fn waits(
+    net: &Network,
+    view: View<'_>,
+    many: usize,
+    enough: impl Fn(&[(u32, u32)]) -> bool,
+) -> Result<Option<Vec<(u32, u32)>>, RouteError> {
     let targets = view.targets(net);
     let starts = Starts::new(net, view);
     let mut walk = Walk::new(net, view, &targets);
     let mut pairs = Pairs { seen: vec![], different: 0, last: vec![NONE; view.groups()] };
+    let mut asked = 0;
     for (class, end) in ends(net, view) {
         // The only difference would be the wait for the link to the terminal, which never waits.
         if walk.repeats(class, end) {
@@ -176,6 +193,13 @@ fn waits(net: &Network, view: View<'_>, many: usize) -> Result<Option<Vec<(u32, 
         }
         if pairs.different > many {
             return Ok(None);
+        }
+        if pairs.different >= 2 * asked.max(1) {
+            asked = pairs.different;
+            if enough(&pairs.seen[..asked]) {
+                pairs.seen.truncate(asked);
+                return Ok(Some(pairs.seen));
+            }
         }
         if let End::Via(switch) = end {
             turning((net, view), &targets, &walk.order, (class, switch), &mut pairs);
@@ -360,7 +384,7 @@ mod tests {
             let found = [0, MANY].map(|many| cycle_beyond(&net, view, many).unwrap());
             assert_eq!(found[0], found[1]);
             assert_eq!(found[0].is_some(), is_cyclic);
-            assert!(is_cyclic || waits(&net, view, 0).unwrap().is_none());
+            assert!(is_cyclic || waits(&net, view, 0, |_| false).unwrap().is_none());
             assert_eq!(with_rings(&net, view, |step| step == 1 || step == 4), None);
             assert_eq!(with_rings(&net, view, |step| step == 1).is_some(), is_cyclic);
         }
