@@ -33,13 +33,22 @@ def even_loads(graph: Graph, table: RouteTable, even: Reals, lengths: Reals | No
     """
     core, told = Core(graph, "weights"), columns(table)
     least = float(even.min())
-    loads = least * np.asarray(core.loads(told, None, lengths)) if least > 0 else np.zeros(graph.links)
+    loads = least * _uniform(core, table, lengths) if least > 0 else np.zeros(graph.links)
     rest = even - least
     if np.any(rest > 0):
         for source, target, rate in _by_switch(graph, rest / max(1, graph.terminals - 1)):
             loads += core.loads(told, (source, target, rate), lengths)
         loads[graph.terminal_out_links] = even
     return loads
+
+
+def _uniform(core: Core, table: RouteTable, lengths: Reals | None) -> Reals:
+    """Return the packets per link if each terminal sends one, evenly to all others."""
+    if lengths is not None:
+        return np.asarray(core.loads(columns(table), None, lengths))
+    if not table.uniform_loads:
+        table.uniform_loads.append(np.asarray(core.loads(columns(table), None, None)))
+    return table.uniform_loads[0]
 
 
 def _by_switch(graph: Graph, each: Reals) -> Iterator[tuple[NDArray[np.uint32], NDArray[np.uint32], Reals]]:

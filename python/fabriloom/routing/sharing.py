@@ -8,6 +8,7 @@ that grow with how full a link is lead to one near the best shares (M. Frank and
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -27,6 +28,8 @@ _FEWEST_PASSES = 4
 _STEEP, _STEEPEST = 10.0, 100.0
 """How fast lengths grow with how full a link is, at first and at last."""
 _TRIALS = 20
+_IDLE, _LITTLE = 0.2, 0.999
+"""The search ends when this part of its passes lowered the bound to no less than this part of what it was."""
 
 
 def shares(table: RouteTable) -> bool:
@@ -67,10 +70,13 @@ def _bound(
     loads: Callable[[Reals | None], Reals], capacity: Reals, filled: Reals, most: float, passes: int
 ) -> float:
     """Return the least bound of some lengths, if it is below ``most``. ``filled``: with even shares."""
-    carried = 1 / filled.max()
+    carried, at_first, idle = 1 / filled.max(), most, math.ceil(_IDLE * passes)
+    before = [np.inf] * idle
     for step in range(passes):
-        if most <= carried * CLOSE:
+        if most <= carried * CLOSE or most >= before[-idle] * _LITTLE:
             break
+        if most < at_first:
+            before.append(most)
         top = filled.max()
         steep = min(_STEEPEST, _STEEP * (1 + step / 8))
         # The first lengths find that even shares are best, where they are.

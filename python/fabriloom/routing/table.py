@@ -189,6 +189,11 @@ class RouteTable:
         return self.rows.size if self.runs is None else (len(self.runs.start) - 1) * int(self.runs.end[-1])
 
     @cached_property
+    def uniform_loads(self) -> list[NDArray[np.float64]]:
+        """Packets per link where each terminal sends one, evenly to all others: none until they are needed."""
+        return []
+
+    @cached_property
     def route(self) -> NDArray[np.uint32]:
         """The entries by switch and class. Raises ``RoutingError`` if these are too many."""
         if self.shared is None:
