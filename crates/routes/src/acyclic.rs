@@ -1,4 +1,5 @@
-//! A graph that never has a cycle: arcs are added one by one, and refused if they would close one.
+//! A graph that never has a cycle: arcs are added one by one, and refused if they would close one. And a layer of
+//! channels whose dependencies are such a graph.
 //!
 //! D. J. Pearce and P. H. J. Kelly, A dynamic topological sort algorithm for directed acyclic graphs, ACM Journal of
 //! Experimental Algorithmics 11 (2006): only what lies between both ends of an arc in the order is looked at, and no more
@@ -118,6 +119,88 @@ impl Search {
         }
         self.at += 1;
         false
+    }
+}
+
+/// What is known of a dependency in one layer.
+const UNKNOWN: u8 = 0;
+const THERE: u8 = 1;
+const REFUSED: u8 = 2;
+
+/// The dependencies of one layer of channels, each of which is there, refused, or not asked for yet.
+#[derive(Clone, Debug)]
+pub(crate) struct Layer {
+    graph: Acyclic,
+    known: Vec<u8>,
+}
+
+impl Layer {
+    /// Returns a layer without dependencies; `order`: a first one of its channels.
+    pub(crate) fn new(order: &[u32], numbers: &Numbers) -> Self {
+        Self { graph: Acyclic::new(order), known: vec![UNKNOWN; numbers.count] }
+    }
+
+    /// Returns whether these dependencies close no cycle, and then adds them.
+    pub(crate) fn fits(
+        &mut self,
+        numbers: &Numbers,
+        waits: impl Iterator<Item = (u32, u32)> + Clone,
+    ) -> bool {
+        // What was refused once is looked at first: then nothing is added only to be taken back.
+        if waits.clone().any(|(from, to)| self.known[numbers.of(from, to)] == REFUSED) {
+            return false;
+        }
+        let mut new = vec![];
+        for (from, to) in waits {
+            let state = &mut self.known[numbers.of(from, to)];
+            if *state == THERE {
+                continue;
+            }
+            if !self.graph.add(from, to) {
+                *state = REFUSED;
+                for (from, to) in new.into_iter().rev() {
+                    self.graph.take_back(from, to);
+                    self.known[numbers.of(from, to)] = UNKNOWN;
+                }
+                return false;
+            }
+            *state = THERE;
+            new.push((from, to));
+        }
+        true
+    }
+}
+
+/// Numbers of dependencies: those of a channel are on the channels that leave its target.
+#[derive(Clone, Debug)]
+pub(crate) struct Numbers {
+    /// Per channel: the number of its first dependency.
+    first: Vec<usize>,
+    /// Per channel: its place among those that leave its source.
+    rank: Vec<u32>,
+    count: usize,
+}
+
+impl Numbers {
+    /// Returns the numbers for channels with these ends; only those between switches have dependencies.
+    pub(crate) fn new(switches: usize, source: &[u32], target: &[u32]) -> Self {
+        let between = |channel: usize| source[channel].max(target[channel]) < switches as u32;
+        let (mut leaving, mut rank) = (vec![0u32; switches], vec![0; source.len()]);
+        for channel in (0..source.len()).filter(|&channel| between(channel)) {
+            let count = &mut leaving[source[channel] as usize];
+            rank[channel] = *count;
+            *count += 1;
+        }
+        let (mut first, mut count) = (vec![], 0);
+        for channel in 0..source.len() {
+            first.push(count);
+            count += if between(channel) { leaving[target[channel] as usize] as usize } else { 0 };
+        }
+        Self { first, rank, count }
+    }
+
+    fn of(&self, from: u32, to: u32) -> usize {
+        self.first[from as usize] + self.rank[to as usize] as usize
     }
 }
 

@@ -5,7 +5,7 @@
 //! (LASH: T. Skeie, O. Lysne and I. Theiss, IPDPS 2002): never more than the longest path has links between switches.
 //! With too few lanes the last layer has up\*/down\* paths alone, and packets move there where no other layer has room.
 
-use crate::acyclic::Acyclic;
+use crate::acyclic::{Layer, Numbers};
 use crate::shortest::backward;
 use crate::updown::depth_keys;
 use crate::{Groups, NONE, Network, RouteError, Scheme, Toward, UpDown};
@@ -143,23 +143,15 @@ impl Escape<'_> {
     }
 }
 
-/// What is known of a dependency in one layer.
-const UNKNOWN: u8 = 0;
-const THERE: u8 = 1;
-const REFUSED: u8 = 2;
-
 /// The dependencies of edges, layer by layer, and the destination at hand.
 struct Finder<'a> {
     net: &'a Network,
     most: u8,
     thin: bool,
-    layers: Vec<(Acyclic, Vec<u8>)>,
+    layers: Vec<Layer>,
     /// Edges towards the middle of the network first, farthest first, then those away from it.
     first_order: Vec<u32>,
-    /// Per edge: number of its first dependency; those of an edge are on the edges that leave its target.
-    first: Vec<usize>,
-    /// Per edge: its place among those that leave its source.
-    rank: Vec<u32>,
+    numbers: Numbers,
     distance: Vec<u32>,
     order: Vec<u32>,
     /// Per switch: edges by which packets for the destination come.
@@ -170,61 +162,16 @@ struct Finder<'a> {
 
 impl<'a> Finder<'a> {
     fn new(net: &'a Network, most: u8, thin: bool) -> Self {
-        let (mut first, mut rank, mut next) = (vec![], vec![0; net.edges()], 0);
-        for &target in &net.edge_target {
-            first.push(next);
-            next += net.out_edges(target).len();
-        }
-        first.push(next);
-        for switch in 0..net.switches as u32 {
-            (0..).zip(net.out_edges(switch)).for_each(|(place, &edge)| rank[edge as usize] = place);
-        }
+        let numbers = Numbers::new(net.switches, &net.edge_source, &net.edge_target);
         let come = vec![vec![]; net.switches];
         let first_order = first_order(net);
         let (distance, order, without) = (vec![], vec![], vec![]);
-        Self {
-            net,
-            most,
-            thin,
-            layers: vec![],
-            first_order,
-            first,
-            rank,
-            distance,
-            order,
-            come,
-            without,
-            all: 0,
-        }
+        Self { net, most, thin, layers: vec![], first_order, numbers, distance, order, come, without, all: 0 }
     }
 
     fn reach(&mut self, layer: u8) {
         while self.layers.len() <= layer as usize {
-            let known = self.first.last().copied().unwrap_or(0);
-            self.layers.push((Acyclic::new(&self.first_order), vec![UNKNOWN; known]));
-        }
-    }
-
-    /// Whether a packet on one edge may wait for the next in a layer; `new` gets what was not known.
-    fn may_wait(&mut self, layer: u8, edge: u32, next: u32, new: &mut Vec<(u32, u32)>) -> bool {
-        let number = self.number(edge, next);
-        let (graph, known) = &mut self.layers[layer as usize];
-        let state = &mut known[number];
-        if *state == UNKNOWN {
-            *state = if graph.add(edge, next) { THERE } else { REFUSED };
-            if *state == THERE {
-                new.push((edge, next));
-            }
-        }
-        *state == THERE
-    }
-
-    fn take_back(&mut self, layer: u8, new: &mut Vec<(u32, u32)>) {
-        while let Some((edge, next)) = new.pop() {
-            let number = self.number(edge, next);
-            let (graph, known) = &mut self.layers[layer as usize];
-            graph.take_back(edge, next);
-            known[number] = UNKNOWN;
+            self.layers.push(Layer::new(&self.first_order, &self.numbers));
         }
     }
 
@@ -286,21 +233,8 @@ impl<'a> Finder<'a> {
 
     /// Returns whether packets on all edges of `come` may wait for all of `hops`, and then adds these dependencies.
     fn fit(&mut self, layer: u8, come: &[u32], hops: &[u32]) -> bool {
-        let mut new = vec![];
-        let pairs = || hops.iter().flat_map(|&next| come.iter().map(move |&edge| (edge, next)));
-        // What was refused once is looked at first: then nothing is added only to be taken back.
-        let known =
-            pairs().any(|(edge, next)| self.layers[layer as usize].1[self.number(edge, next)] == REFUSED);
-        let fits = !known && pairs().all(|(edge, next)| self.may_wait(layer, edge, next, &mut new));
-        if !fits {
-            self.take_back(layer, &mut new);
-        }
-        fits
-    }
-
-    /// The number of the dependency of an edge on one that leaves its target.
-    fn number(&self, edge: u32, next: u32) -> usize {
-        self.first[edge as usize] + self.rank[next as usize] as usize
+        let pairs = hops.iter().flat_map(|&next| come.iter().map(move |&edge| (edge, next)));
+        self.layers[layer as usize].fits(&self.numbers, pairs)
     }
 
     /// Returns the next edges for which packets on all of `come` may wait.

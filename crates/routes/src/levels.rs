@@ -4,9 +4,7 @@
 //! T. Skeie, O. Lysne and I. Theiss, Layered shortest path (LASH) routing in irregular system area networks, IPDPS 2002.
 //! Pairs come in the order of their targets, each into the lowest layer with room for all that its packets may take.
 
-use std::collections::HashMap;
-
-use crate::acyclic::Acyclic;
+use crate::acyclic::{Layer, Numbers};
 use crate::layers::first_order;
 use crate::walk::{End, Starts, ends};
 use crate::{NONE, Network, RouteError, View};
@@ -27,8 +25,9 @@ pub fn levels(net: &Network, view: View<'_>, most: u8, wanted: &[u8]) -> Result<
     for (class, end) in ends(net, view) {
         let column = view.column(class) as usize;
         if !std::mem::replace(&mut placed[column], true) {
+            finder.select(class);
             for switch in starts.of(net, end) {
-                finder.follow(switch, class, end);
+                finder.follow(switch, end);
                 let place = switch as usize * columns + column;
                 let Some(layer) = finder.place(most, wanted.get(place).copied()) else { return Ok(None) };
                 found[place] = layer;
@@ -38,15 +37,15 @@ pub fn levels(net: &Network, view: View<'_>, most: u8, wanted: &[u8]) -> Result<
     Ok(Some(found))
 }
 
-/// Dependencies, and whether one that was asked for is there.
-type Layer = (Acyclic, HashMap<(u32, u32), bool>);
-
 /// The layers so far, and the way of the pair at hand.
 struct Finder<'a> {
     net: &'a Network,
     view: View<'a>,
     first_order: Vec<u32>,
     layers: Vec<Layer>,
+    numbers: Numbers,
+    /// Per switch: its entry for the class at hand.
+    entries: Vec<u32>,
     /// Per switch: the last pair that came there.
     seen: Vec<u32>,
     round: u32,
@@ -59,22 +58,40 @@ impl<'a> Finder<'a> {
         let links = first_order(net).into_iter().flat_map(|edge| net.edge_links(edge).to_vec());
         let mut first_order: Vec<u32> = links.collect();
         first_order.extend((0..net.links() as u32).filter(|&link| !is_between(net, link)));
-        Self { net, view, first_order, layers: vec![], seen: vec![0; net.switches], round: 0, waits: vec![] }
+        let (numbers, seen) =
+            (Numbers::new(net.switches, &net.link_source, &net.link_target), vec![0; net.switches]);
+        Self {
+            net,
+            view,
+            first_order,
+            layers: vec![],
+            numbers,
+            entries: vec![],
+            seen,
+            round: 0,
+            waits: vec![],
+        }
     }
 
-    /// Finds what packets of a class wait for on all their ways from a switch.
-    fn follow(&mut self, start: u32, class: u32, end: End) {
+    /// Makes a class the one at hand.
+    fn select(&mut self, class: u32) {
+        self.entries.clear();
+        self.entries
+            .extend((0..self.net.switches as u32).map(|switch| self.view.entry(self.net, switch, class)));
+    }
+
+    /// Finds what packets wait for on all their ways from a switch.
+    fn follow(&mut self, start: u32, end: End) {
         self.round += 1;
         self.waits.clear();
         let mut open = vec![start];
         while let Some(switch) = open.pop() {
-            for &link in self.onward(switch, class) {
+            for &link in self.onward(switch) {
                 let next = self.net.link_target[link as usize];
                 if next as usize >= self.net.switches || end == End::Via(next) {
                     continue;
                 }
-                let further =
-                    self.onward(next, class).iter().filter(|&&further| is_between(self.net, further));
+                let further = self.onward(next).iter().filter(|&&further| is_between(self.net, further));
                 self.waits.extend(further.map(|&further| (link, further)));
                 if std::mem::replace(&mut self.seen[next as usize], self.round) != self.round {
                     open.push(next);
@@ -83,8 +100,8 @@ impl<'a> Finder<'a> {
         }
     }
 
-    fn onward(&self, switch: u32, class: u32) -> &'a [u32] {
-        match self.view.entry(self.net, switch, class) {
+    fn onward(&self, switch: u32) -> &'a [u32] {
+        match self.entries[switch as usize] {
             NONE => &[],
             entry => self.view.group(entry >> 1),
         }
@@ -94,35 +111,10 @@ impl<'a> Finder<'a> {
     fn place(&mut self, most: u8, wanted: Option<u8>) -> Option<u8> {
         wanted.filter(|&layer| layer < most).into_iter().chain(0..most).find(|&layer| {
             while self.layers.len() <= usize::from(layer) {
-                self.layers.push((Acyclic::new(&self.first_order), HashMap::new()));
+                self.layers.push(Layer::new(&self.first_order, &self.numbers));
             }
-            self.fits(layer)
+            self.layers[usize::from(layer)].fits(&self.numbers, self.waits.iter().copied())
         })
-    }
-
-    fn fits(&mut self, layer: u8) -> bool {
-        let (graph, known) = &mut self.layers[usize::from(layer)];
-        // What was refused once is looked at first: then nothing is added only to be taken back.
-        if self.waits.iter().any(|wait| known.get(wait) == Some(&false)) {
-            return false;
-        }
-        let mut new = vec![];
-        for &(link, further) in &self.waits {
-            if known.contains_key(&(link, further)) {
-                continue;
-            }
-            let there = graph.add(link, further);
-            known.insert((link, further), there);
-            if !there {
-                for (link, further) in new.into_iter().rev() {
-                    graph.take_back(link, further);
-                    known.remove(&(link, further));
-                }
-                return false;
-            }
-            new.push((link, further));
-        }
-        true
     }
 }
 

@@ -174,37 +174,32 @@ def _keys(parts: list[_Part], sizes: list[int], rows: slice) -> NDArray[Any]:
 
 
 def _all_members(parts: list[_Part], sizes: list[int], found: Ints, lanes: int) -> tuple[Ints, Ints]:
-    """Return the start of each group in the list of its lanes, and this list."""
-    if len(parts) > 1 or parts[0].table.group_lanes is not None:
-        members = [_members(parts, sizes, int(one), lanes) for one in found]
-        start = np.cumsum([0, *map(len, members)])
-        return start, np.concatenate([np.zeros(0, np.int64), *members])  # none on a cable
-    (part,) = parts
+    """Return the start of each group in the list of its lanes, and this list: those of each part in turn."""
+    members = []
+    for part, size in zip(reversed(parts), reversed(sizes), strict=True):
+        found, own = np.divmod(found, size)
+        members.append(_members(part, own, lanes))
+    row, lane = (np.concatenate(column) for column in zip(*reversed(members), strict=True))
+    order = np.argsort(row, kind="stable")
+    start = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(found)))])
+    return start, lane[order]
+
+
+def _members(part: _Part, found: Ints, lanes: int) -> tuple[Ints, Ints]:
+    """Return, for some of the groups with a set of lanes, the place of each lane's group, and the lane."""
     group, kind = np.divmod(found, len(part.sets))
     first, begin = part.table.group_start.astype(np.int64), np.cumsum([0, *map(len, part.sets)])
     links, own = np.diff(first)[group], np.diff(begin)[kind]
-    start = np.concatenate([[0], np.cumsum(links * own)])
+    start = np.cumsum(links * own)
     row = np.repeat(np.arange(len(found)), links * own)
-    lane, link = np.divmod(np.arange(start[-1]) - start[row], links[row])
-    of_link = part.table.group_links.astype(np.int64)[first[group][row] + link]
-    return start, of_link * lanes + np.concatenate(part.sets)[begin[kind][row] + lane]
-
-
-def _members(parts: list[_Part], sizes: list[int], key: int, lanes: int) -> Ints:
-    """Return the lanes of a group that combines one group and one set of lanes of every part."""
-    found = []
-    for part, size in zip(reversed(parts), reversed(sizes), strict=True):
-        key, own = divmod(key, size)
-        group, kind = divmod(own, len(part.sets))
-        links = part.table.group(group).astype(np.int64)
-        lane = np.repeat(part.sets[kind], len(links))
-        all_links = np.tile(links, len(part.sets[kind]))
-        if part.table.group_lanes is not None:
-            named = np.tile(part.table.lanes_of(group), len(part.sets[kind]))
-            fits = (named < 0) | (named == lane)
-            lane, all_links = lane[fits], all_links[fits]
-        found.append(all_links * lanes + lane)
-    return np.concatenate(found[::-1])
+    place, link = np.divmod(np.arange(len(row)) - (start - links * own)[row], links[row])
+    link += first[group][row]
+    lane = np.concatenate(part.sets)[begin[kind][row] + place]
+    if part.table.group_lanes is not None:
+        named = part.table.group_lanes[link]
+        fits = (named < 0) | (named == lane)
+        row, link, lane = row[fits], link[fits], lane[fits]
+    return row, part.table.group_links.astype(np.int64)[link] * lanes + lane
 
 
 def _ends(graph: Graph, table: RouteTable) -> tuple[Ints, Ints]:

@@ -233,12 +233,6 @@ class RouteTable:
         """Return the links of a group, in order of preference."""
         return self.group_links[self.group_start[group] : self.group_start[group + 1]]
 
-    def lanes_of(self, group: int) -> NDArray[np.int64]:
-        """Return, per link of a group, the only allowed lane, or -1 for any."""
-        if self.group_lanes is None:
-            return np.full(len(self.group(group)), -1)
-        return self.group_lanes[self.group_start[group] : self.group_start[group + 1]]
-
 
 # Lanes by traffic class: the packets of some terminals have lanes of their own on every link.
 def on_lanes(table: RouteTable, own: Sequence[int], lanes: int) -> RouteTable:
