@@ -26,9 +26,9 @@ def around(
     """Return a table without the dead links between switches; ``dead``: shape (links,), bool.
 
     A cable with one dead direction is not used at all. Links of terminals stay, because nothing leads around
-    them. An entry without a remaining path is ``NONE``. ``kind``: one of ``AROUND``; "auto" is that of ``build``
-    for any graph or for groups; over intermediate switches (``via``) "minimal-layers" if there
-    are two lanes. With one link per destination, these are spread over all shortest paths where they may be.
+    them. An entry without a remaining path is ``NONE``. ``kind``: one of ``AROUND``; "auto" is what ``build``
+    takes for any graph or for groups; over intermediate switches (``via``) "minimal-layers" if there are two
+    lanes. With one link per destination, these are spread over all shortest paths where they may be.
     The other parameters are those of ``build``. Raises ``RoutingError`` for networks with one-way links
     between switches.
     """

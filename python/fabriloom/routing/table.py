@@ -190,7 +190,7 @@ class RouteTable:
 
     @cached_property
     def uniform_loads(self) -> list[NDArray[np.float64]]:
-        """Packets per link where each terminal sends one, evenly to all others: none until they are needed."""
+        """Packets per link where each terminal sends one, evenly to all others; empty until needed."""
         return []
 
     @cached_property
