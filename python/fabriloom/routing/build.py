@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from .. import units
 from ..topology.family import usual_routing
 from ..topology.graph import Graph
-from .check import dependency_cycle
+from .check import dependency_cycle, proved
 from .lanes import divide
-from .layers import all_minimal, hops, hops_needed, minimal_layers, ugal, valiant
+from .layers import all_minimal, hops, minimal_layers, ugal, valiant
 from .levels import lash, read_levels
 from .native import Core, numbers
 from .own_table import own_table
@@ -267,10 +267,13 @@ def _by_groups(graph: Graph, spread: str, lanes: int) -> RouteTable | None:
 
     Paths with the fewest links can have one more between groups, and these links are full first.
     """
-    if lanes < hops_needed(graph):
+    try:
+        table = hops(graph, spread, [], lanes)
+    except RoutingError:
         return None
-    table = hops(graph, spread, [], lanes)
-    return table if dependency_cycle(graph, divide(graph, table, lanes), lanes) is None else None
+    ways = divide(graph, table, lanes)
+    free = proved(graph, ways, lanes) or dependency_cycle(graph, ways, lanes, tried=True) is None
+    return table if free else None
 
 
 def _check_names(kind: str, rule: Callable[..., Any], given: dict[str, Any], own: Iterable[str]) -> None:
