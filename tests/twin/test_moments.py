@@ -140,7 +140,9 @@ def with_room(one: laws.Drawn) -> dict[str, Any] | None:
     fits &= (
         technology.get("input_queues") != "per-output"
     )  # another queue may have the way through the crossbar
-    if not fits or "program" in one.written or any(technology.get(name) for name in held):
+    # A broadcast message of several flits has its link for itself as long.
+    others = "program" in one.written or "broadcast" in one.written
+    if not fits or others or any(technology.get(name) for name in held):
         return None
     room = {"input_buffer_flits": 100_000} if "flit" in technology else {"input_buffer": "100000 B"}
     long = {"length": {"kind": "fixed", "value": "2000 B"}}
