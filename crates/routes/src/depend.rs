@@ -15,24 +15,27 @@ use crate::{NONE, Network, RouteError, View};
 /// them, which is the conservative reading. `tried`: [`crate::proved`] has looked at the table, and proved nothing.
 pub fn dependency_cycle(net: &Network, view: View<'_>, tried: bool) -> Result<Option<Vec<u32>>, RouteError> {
     view.check(net)?;
-    if !tried {
-        // Most tables that have a cycle show it at once, and the proof that others have none takes longer.
-        let first = waits(net, view, usize::MAX, |_| true)?.expect("there is no limit");
-        if !close(net, view, &first) && prove(net, view) {
-            return Ok(None);
-        }
-    }
-    cycle_beyond(net, view, MANY)
-}
-
-/// Whether some pairs of groups close a cycle.
-fn close(net: &Network, view: View<'_>, pairs: &[(u32, u32)]) -> bool {
-    component(&dependencies(net, view, pairs)).is_some()
+    cycle_beyond(net, view, MANY, tried)
 }
 
 /// The same, with the pairs of groups from which on the network is looked at coarsely first.
-fn cycle_beyond(net: &Network, view: View<'_>, many: usize) -> Result<Option<Vec<u32>>, RouteError> {
-    let next = match waits(net, view, many, |pairs| close(net, view, pairs))? {
+fn cycle_beyond(
+    net: &Network,
+    view: View<'_>,
+    many: usize,
+    tried: bool,
+) -> Result<Option<Vec<u32>>, RouteError> {
+    let mut proof = None;
+    // Most tables that have a cycle show it among the first pairs, and the proof that others have none takes longer.
+    let enough = |pairs: &[(u32, u32)]| {
+        component(&dependencies(net, view, pairs)).is_some()
+            || *proof.get_or_insert_with(|| !tried && prove(net, view))
+    };
+    let found = waits(net, view, many, enough)?;
+    if proof == Some(true) {
+        return Ok(None);
+    }
+    let next = match found {
         Some(pairs) => dependencies(net, view, &pairs),
         None if component(&coarse(net, view)?).is_none() => return Ok(None),
         None => all_dependencies(net, view)?,
@@ -170,7 +173,7 @@ fn waits(
     net: &Network,
     view: View<'_>,
     many: usize,
-    enough: impl Fn(&[(u32, u32)]) -> bool,
+    mut enough: impl FnMut(&[(u32, u32)]) -> bool,
 ) -> Result<Option<Vec<(u32, u32)>>, RouteError> {
     let targets = view.targets(net);
     let starts = Starts::new(net, view);
@@ -381,7 +384,7 @@ mod tests {
                 via_switch: &[],
                 via_class: &[],
             };
-            let found = [0, MANY].map(|many| cycle_beyond(&net, view, many).unwrap());
+            let found = [0, MANY].map(|many| cycle_beyond(&net, view, many, true).unwrap());
             assert_eq!(found[0], found[1]);
             assert_eq!(found[0].is_some(), is_cyclic);
             assert!(is_cyclic || waits(&net, view, 0, |_| false).unwrap().is_none());
