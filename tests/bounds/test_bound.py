@@ -182,3 +182,23 @@ def test_a_run_has_the_bound_beside_the_longest_delay() -> None:
     limits = bound(found).pairs_ns()
     assert {(row["source"], row["target"]): row["bound_ns"] for row in table.iter_rows(named=True)} == limits
     assert (table["latency_ns_max"] <= table["bound_ns"]).all()
+
+
+def test_a_long_path_has_a_bound() -> None:
+    one = flow(0, 999, 2000)
+    found = bound(scenario([one], topology={"kind": "grid", "shape": [1000]}))
+    assert found.most(0) is not None
+
+
+def test_paths_that_part_and_join_many_times_are_followed_once() -> None:
+    # A packet longer than the buffers of all 20 switches: 184,756 paths lead from one corner to the other.
+    one = {"source": 0, "target": 120, "length": "800 B", "period": "10 us"}
+    found = bound(
+        scenario(
+            [one],
+            topology={"kind": "grid", "shape": [11, 11]},
+            routing={"kind": "shortest-path"},
+            technology={"preset": "generic", "input_buffer_flits": 2},
+        )
+    )
+    assert found.most(0) is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from copy import copy
 from dataclasses import dataclass, field, replace
+from graphlib import TopologicalSorter
 from typing import Any
 
 import numpy as np
@@ -131,7 +132,7 @@ class Worst:
     """Per flow: the first flow with the same remaining path."""
     starves: list[bool]
     """Per flow: whether other lanes can go before it always."""
-    backwards: list[int] = field(default_factory=list)
+    backwards: list[int]
     """All used links, each after the links that follow it on a path."""
     service: dict[tuple[int, int], int] = field(default_factory=dict)
     """S by link and first flow: from the front of the input buffer behind the link until the packet's end has
@@ -208,6 +209,7 @@ def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
     """Compute every state, backwards from the links into terminals. Raises ScenarioError."""
     ways = _ways(network, flows)
     network.costs = Costs(network.compiled.arrays, _longest_in(flows, ways))
+    backwards = _backwards(network, ways)
     pace, latency = _along(network, ways)
     ahead = [1 + max(0, int(capacity) - 1) // shortest for capacity in network.costs.capacity]
     starves = [any(network.costs.starved[link] for links in way.values() for link in links) for way in ways]
@@ -216,14 +218,13 @@ def worst(network: Network, flows: list[Flow], shortest: int) -> Worst:
         first.setdefault((network.class_of(flow), flow.characters, *rest), number)
         for number, (flow, *rest) in enumerate(zip(flows, pace, latency, starves, strict=True))
     ]
-    found = Worst(network, flows, ways, pace, latency, ahead, alike, starves)
+    found = Worst(network, flows, ways, pace, latency, ahead, alike, starves, backwards)
     before: dict[int, dict[int, list[int]]] = defaultdict(lambda: defaultdict(list))
     for number, way in enumerate(ways):
         for came, links in way.items():
             for link in links:
                 before[link][came].append(number)
-    found.backwards = _backwards(network, ways)
-    for link in found.backwards:
+    for link in backwards:
         _work_out(found, link, before[link])
     if len(network.compiled.arrays["code_port"]):
         found.signals = _signals(found)
@@ -266,7 +267,7 @@ def _along(network: Network, ways: list[Way]) -> tuple[list[int], list[int]]:
     """Return per flow the character time of the slowest link on its path, and the delays of all of it."""
     each = network.costs.character
     pace = [max(int(each[link]) for links in way.values() for link in links) for way in ways]
-    return pace, [_latency(network, way, NONE, {}) for way in ways]
+    return pace, [sums_of(network, way)[NONE] for way in ways]
 
 
 def _longest_in(flows: list[Flow], ways: list[Way]) -> dict[int, int]:
@@ -304,30 +305,41 @@ def _rest(found: Worst, link: int, flow: int) -> int:
     if beyond <= 0:
         return found.service[link, found.alike[flow]]
     # It has been granted the next link, whichever, and need not ask any more.
-    return once + max(_gone_on(found, other, flow, beyond, capacity) for other in links)
+    return _gone_on(found, flow, {(other, capacity): once for other in links})
 
 
-def _gone_on(found: Worst, link: int, flow: int, beyond: int, before: int) -> int:
-    """Return P where ``beyond`` characters of the packet have entered the buffers of the next link, and at
-    most ``before`` have not."""
-    links = found.hops[flow].get(link)
-    capacity, once = int(found.network.costs.capacity[link]), int(found.network.costs.once[link])
-    if links is None:
-        return once + found.streamed(flow, before + capacity)
-    if beyond <= capacity:
-        return once + found.granted(link, flow)
-    return once + max(_gone_on(found, other, flow, beyond - capacity, before + capacity) for other in links)
+def _gone_on(found: Worst, flow: int, front: dict[tuple[int, int], int]) -> int:
+    """Return P of a packet whose front has entered some link.
+
+    ``front``: by link, and characters that have not entered the buffers of that link: the ticks before.
+    """
+    costs, most = found.network.costs, 0
+    while front:
+        further: dict[tuple[int, int], int] = {}
+        for (link, characters), ticks in front.items():
+            links = found.hops[flow].get(link)
+            before, spent = characters + int(costs.capacity[link]), ticks + int(costs.once[link])
+            if links is None:
+                most = max(most, spent + found.streamed(flow, before))
+            elif found.flows[flow].characters <= before:
+                most = max(most, spent + found.granted(link, flow))
+            else:
+                for other in links:
+                    further[other, before] = max(further.get((other, before), 0), spent)
+        front = further
+    return most
 
 
-def _latency(network: Network, way: Way, came: int, known: dict[int, int]) -> int:
-    """Return the largest sum of delays from a link to the terminal."""
-    if came not in way:
-        return 0
-    if came not in known:
-        known[came] = max(
-            int(network.costs.once[link]) + _latency(network, way, link, known) for link in way[came]
-        )
-    return known[came]
+def sums_of(network: Network, way: Way, apiece: int = 0) -> dict[int, int]:
+    """Return, per link of a path and for all of it (``NONE``), the largest sum of delays from there on.
+
+    ``apiece``: ticks for each link besides.
+    """
+    found: dict[int, int] = {}
+    for link in TopologicalSorter(way).static_order():
+        rest = max((found[later] for later in way.get(link, ())), default=0)
+        found[link] = rest if link == NONE else rest + int(network.costs.once[link]) + apiece
+    return found
 
 
 def _backwards(network: Network, ways: list[Way]) -> list[int]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
@@ -258,9 +259,9 @@ def doubted(network: Network) -> ScenarioError | None:
             f"with two priorities a packet of the low one can wait without end: there is no bound {WITHOUT}"
         )
         return refused(message, ("routing", "high_priority"), f"remove it, or {PERIODS}")
-    links = [link for group in network.groups for link in group]
-    if len(links) > len(set(links)) and not network.draws:
-        twice = min(link for link in set(links) if links.count(link) > 1)
+    links = Counter(link for group in network.groups for link in group)
+    if max(links.values(), default=0) > 1 and not network.draws:
+        twice = min(link for link, count in links.items() if count > 1)
         name = network.name(twice)
         message = (
             f"{name} is in two groups of links, and packets of one can go before those of the other always: "

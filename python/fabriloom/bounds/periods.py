@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..codes import ARRIVAL
 from ..compile import Compiled
 from ..routing import NONE as FIRST
-from .calculus import Worst, links_of
+from .calculus import Worst, links_of, sums_of
 from .flows import flow_of_rows
 from .signals import Reals, met_by
 
@@ -149,9 +149,9 @@ class _Rows:
     def _work(self, worst: Worst, reached: Marks, flow: int) -> Reals:
         """Return the largest delay that one packet of a flow adds to each other flow."""
         streamed = worst.flows[flow].characters * worst.pace[flow]
-        known: dict[int, int] = {}
         links = sorted(links_of(worst, flow))
-        from_here = [_longest(worst, flow, link, 0 if self.in_order else streamed, known) for link in links]
+        sums = sums_of(worst.network, worst.hops[flow], 0 if self.in_order else streamed)
+        from_here = [sums[link] for link in links]
         longest = (reached[:, links] * np.array(from_here, np.float64)).max(axis=1)
         once = worst.latency[flow] + (streamed if self.in_order else 0)
         return np.where(longest > 0, longest + once, 0.0)
@@ -221,15 +221,6 @@ class _Rows:
                 ]
                 shares[row] = sorted(each, key=lambda share: (-share.ticks, share.row))
         return Periods(totals, shares, dict(enumerate(codes.tolist())), dict(enumerate(tokens)))
-
-
-def _longest(worst: Worst, flow: int, link: int, apiece: int, known: dict[int, int]) -> int:
-    """Return the largest sum from a link on: the delays of links, and ``apiece`` for each."""
-    if link not in known:
-        later = worst.hops[flow].get(link, ())
-        rest = max((_longest(worst, flow, one, apiece, known) for one in later), default=0)
-        known[link] = int(worst.network.costs.once[link]) + apiece + rest
-    return known[link]
 
 
 def _reached(worst: Worst) -> dict[int, set[int]]:

@@ -87,7 +87,7 @@ def flows_on_rings(compiled: Compiled) -> Worst:
         {link: (link,) for link in np.flatnonzero(np.isin(ways.ring, list(used[flow]))).tolist()}
         for flow in rows
     ]
-    return Worst(cast("Network", None), rows, hops, [], [], [], [], [])
+    return Worst(cast("Network", None), rows, hops, [], [], [], [], [], [])
 
 
 @dataclass(frozen=True)
