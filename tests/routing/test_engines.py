@@ -17,7 +17,7 @@ import pytest
 from fabriloom import load, routing, run, topology
 from fabriloom.cli import check_certificate
 from fabriloom.compile import compile
-from fabriloom.routing import NONE, RouteTable, RoutingError
+from fabriloom.routing import NONE, OWN, RouteTable, RoutingError
 from fabriloom.routing.check import certificate
 from fabriloom.scenario import Scenario
 from fabriloom.scenario.errors import ScenarioError
@@ -125,6 +125,55 @@ def test_auto_crosses_one_global_link_where_layers_do_not_suffice() -> None:
     assert routing.layers_needed(graph, thin=True) > 2
     assert routing.build(graph, lanes=2).kind == "hops"
     assert routing.build(graph, lanes=1).kind == "up-star-down-star"
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters", "lanes", "load"),
+    [
+        ("hypercube", {"dimensions": 6}, 2, 1.0),
+        ("hypercube", {"dimensions": 4, "terminals_per_switch": 2}, 4, 0.5),
+        ("torus", {"shape": [8, 8]}, 4, 0.5),
+        ("torus", {"shape": [4, 4, 4]}, 4, 1.0),
+        ("grid", {"shape": [8, 8]}, 2, 0.25),
+        ("ring", {"switches": 8}, 4, 0.5),
+    ],
+)
+def test_over_a_random_switch_half_of_uniform_traffic_is_carried(
+    kind: str, parameters: dict[str, Any], lanes: int, load: float
+) -> None:
+    """Valiant 1982: each part of the way has the loads of uniform traffic, 8 / k of a link in a torus."""
+    graph = topology.build(kind, **parameters)
+    for engine in ("valiant", "ugal"):
+        table = routing.build(graph, engine, lanes=lanes)
+        proved(graph, table, lanes)
+    around = routing.build(graph, "valiant", lanes=lanes)
+    assert 1 / routing.channel_loads(graph, around).max() == pytest.approx(load, rel=0.05)
+
+
+def test_auto_takes_the_shorter_way_around_a_torus_where_there_are_four_lanes() -> None:
+    for kind, parameters in (("torus", {"shape": [6, 5]}), ("ring", {"switches": 9})):
+        graph = topology.build(kind, terminals_per_switch=2, **parameters)
+        without, table = routing.build(graph, lanes=3), routing.build(graph, lanes=4)
+        assert without.layer is None
+        assert table.note == "dimension-order with a dateline in each ring in 2 layers of lanes"
+        proved(graph, table, 4)
+        shortest = routing.build(graph, "shortest-path")
+        assert routing.mean_hops(graph, table) == pytest.approx(routing.mean_hops(graph, shortest))
+        busiest = [routing.channel_loads(graph, one).max() for one in (without, table)]
+        assert busiest[0] > 1.25 * busiest[1]
+
+
+def test_large_tori_have_the_same_datelines() -> None:
+    """Tables in runs, and with shared columns, say the same as one with an entry for each terminal."""
+    graph = topology.build("torus", shape=[48, 48], terminals_per_switch=2)
+    small = topology.build("torus", shape=[48, 48])
+    runs, table = routing.build(graph, lanes=4), routing.build(small, adaptive=False, lanes=4)
+    assert runs.runs is not None
+    assert table.runs is None
+    column = runs.by_column()
+    assert column.layer is not None
+    assert table.layer is not None
+    assert np.array_equal(column.layer[column.rows < OWN], table.layer[column.rows < OWN])
 
 
 def test_valiant_goes_up_to_any_switch_of_the_top() -> None:

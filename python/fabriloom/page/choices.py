@@ -404,6 +404,7 @@ def _ways(kind: str) -> list[tuple[str, Settings]]:
     if kind in ("torus", "ring"):
         order = "dimension-order"
         return [
+            ("dimension order, as the lanes allow", way("auto", variant=None)),
             ("shorter direction (can deadlock)", way(order, variant="minimal")),
             ("no transit over the edges", way(order, variant="no-edge-transit")),
             ("up*/down*", way("up-star-down-star", variant=None)),

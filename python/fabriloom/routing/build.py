@@ -14,60 +14,13 @@ from .. import units
 from ..topology.family import usual_routing
 from ..topology.graph import Graph
 from .check import dependency_cycle, proved
-from .lanes import divide
+from .dimensions import dimension_order, in_dimensions
+from .lanes import divide, has_rings
 from .layers import all_minimal, hops, minimal_layers, ugal, valiant
 from .levels import lash, read_levels
-from .native import Core, numbers
 from .own_table import own_table
 from .table import NONE, ByPair, RouteTable, RoutingError
 from .up_down import one_way, self_routing, shortest_path, up_down, up_star_down_star
-
-# Dimension order: grids, tori, rings, hypercubes (e-cube) and HyperX.
-
-VARIANTS = ("minimal", "no-edge-transit")
-
-
-def dimension_order(
-    graph: Graph,
-    spread: str,
-    via: Sequence[int],
-    order: Sequence[int] | None = None,
-    variant: str | None = None,
-) -> RouteTable:
-    """Route one dimension after the other; ``order`` lists the dimensions (default: as in ``shape``).
-
-    ``variant``, only if links close a dimension to a ring: "no-edge-transit" (default) takes the shorter
-    direction that does not pass coordinate 0; "minimal" the shorter direction, which deadlocks without
-    virtual channels.
-    """
-    layout = graph.layout
-    if "shape" not in layout or "coordinates" not in layout:
-        raise RoutingError(
-            f"dimension-order routing needs switches with coordinates; a {graph.family} has none", "kind"
-        )
-    shape = [int(size) for size in layout["shape"]]
-    order = list(range(len(shape))) if order is None else [int(dimension) for dimension in order]
-    if sorted(order) != list(range(len(shape))):
-        raise RoutingError(
-            f"order is {order}; it must name each dimension from 0 to {len(shape) - 1} once", "order"
-        )
-    wrap = _wrap(graph, variant)
-    arguments = (shape, numbers(layout["coordinates"]), order, wrap)
-    return Core(graph).table("dimension_order", arguments, spread, via, "dimension-order")
-
-
-def _wrap(graph: Graph, variant: str | None) -> str:
-    closed = bool(graph.layout.get("wrap", graph.family in ("torus", "ring")))
-    if variant is not None and variant not in VARIANTS:
-        raise RoutingError(f'there is no variant "{variant}"; there are {" and ".join(VARIANTS)}', "variant")
-    if variant is not None and not closed:
-        raise RoutingError(
-            f"variant is for tori and rings; a {graph.family} has no links that wrap around", "variant"
-        )
-    if graph.layout.get("complete"):
-        return "complete"
-    return (variant or "no-edge-transit") if closed else "line"
-
 
 RULES: dict[str, Callable[..., RouteTable]] = {
     "dimension-order": dimension_order,
@@ -110,8 +63,9 @@ def build(
 ) -> RouteTable:
     """Build the routing table of a graph.
 
-    * ``kind``: one of ``KINDS``. "auto" is the usual routing of the family (``usual_routing``); where the
-      family has groups and the lanes suffice, a lane per global link; elsewhere the shortest path; if that
+    * ``kind``: one of ``KINDS``. "auto" is the usual routing of the family (``usual_routing``); in tori and
+      rings dimension order, the shorter way with a dateline where there are four lanes; where the family has
+      groups and the lanes suffice, a lane per global link; elsewhere the shortest path; if that
       could deadlock, minimal paths in layers if the lanes suffice for all of them, or else up*/down* if all
       cables are two-way. "interval" builds the kind ``of=`` and requires that interval labels can express
       it, as ``interval_labelling=True`` does with any kind.
@@ -248,6 +202,12 @@ def _automatic(
     if kind is not None:
         return _rule(kind, graph, spread, via, given)
     in_layers = lanes > 1 and not via and not given
+    if graph.layout.get("wrap"):
+        # With one lane on each side of a dateline small buffers carry less than all lanes without one.
+        datelines = in_layers and lanes >= 4 and has_rings(graph)
+        return (
+            in_dimensions(graph, spread, [], 2) if datelines else dimension_order(graph, spread, via, **given)
+        )
     by_groups = _by_groups(graph, spread, lanes) if in_layers and "groups" in graph.layout else None
     if by_groups is not None:
         return by_groups

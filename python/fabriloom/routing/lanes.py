@@ -223,12 +223,22 @@ def _goals(graph: Graph, table: RouteTable) -> Ints:
     return found
 
 
-def _has_rings(graph: Graph) -> bool:
+def sides(graph: Graph, table: RouteTable) -> tuple[RouteTable, NDArray[np.uint8]]:
+    """Return a table in dimension order and where its packets are, with an entry for each of its ``rows``.
+
+    0: the dateline of a ring is ahead; 1: it is not.
+    """
+    part = _ordered(graph, table, 2)
+    return part.table, np.minimum(part.kinds, _BEHIND).astype(np.uint8)
+
+
+def has_rings(graph: Graph) -> bool:
+    """Whether the network is a torus of which some dimension has more than two switches."""
     return bool(graph.layout.get("wrap", False)) and max(graph.layout["shape"]) > 2
 
 
 def _follows_rings(graph: Graph, table: RouteTable) -> bool:
-    return table.kind == "dimension-order" and _has_rings(graph)
+    return table.kind == "dimension-order" and has_rings(graph)
 
 
 def in_rings(graph: Graph, table: RouteTable) -> RouteTable:
@@ -258,7 +268,7 @@ def in_rings(graph: Graph, table: RouteTable) -> RouteTable:
 
 
 def _check_rings(what: str, graph: Graph, table: RouteTable) -> None:
-    if not _has_rings(graph):
+    if not has_rings(graph):
         message = f"{what} is for the rings of a torus; this {graph.family} has none"
         raise RoutingError(f'{message}: write lane_choice = "any"', "lane_choice")
     _check_order(what, table)

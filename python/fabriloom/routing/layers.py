@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..topology.graph import Graph
+from .dimensions import in_dimensions
 from .native import Core, numbers, table_of
 from .table import RouteTable, RoutingError
 from .up_down import one_way, root_of, up_down
@@ -194,13 +195,15 @@ def valiant(
     """Return paths over a random switch, which every packet draws for itself, free of deadlock.
 
     With stages, up to a switch of the highest one and down (a single lane); in groups, a lane per global link
-    (``hops``); elsewhere minimal paths in layers. The way to the random switch and the way from it have lanes
-    of their own (L. G. Valiant, SIAM J. Computing 11, 1982).
+    (``hops``); with coordinates, in dimension order; elsewhere minimal paths in layers. The way to the random
+    switch and the way from it have lanes of their own (L. G. Valiant, SIAM J. Computing 11, 1982).
     """
     if "levels" in graph.layout:
         table = up_down(graph, spread, via)
     elif "groups" in graph.layout and root is None:
         table = hops(graph, spread, via, lanes)
+    elif "shape" in graph.layout and root is None and lanes > 1:
+        table = in_dimensions(graph, spread, via, lanes)
     else:
         table = minimal_layers(graph, spread, via, lanes, root)
     return replace(table, kind="valiant")

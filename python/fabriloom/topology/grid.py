@@ -49,7 +49,7 @@ def grid(
     return _lattice("grid", shape, terminals_per_switch, links_per_edge, wrap=False)
 
 
-@family("torus", "A grid whose borders are joined.", routing="dimension-order", cut=_cut)
+@family("torus", "A grid whose borders are joined.", cut=_cut)
 def torus(
     shape: Shape, terminals_per_switch: TerminalsPerSwitch = 1, links_per_edge: LinksPerEdge = 1
 ) -> Graph:
@@ -57,7 +57,7 @@ def torus(
     return _lattice("torus", shape, terminals_per_switch, links_per_edge, wrap=True)
 
 
-@family("ring", "Switches in a cycle.", routing="dimension-order", cut=_cut)
+@family("ring", "Switches in a cycle.", cut=_cut)
 def ring(
     switches: Annotated[Several, Field(description="Number of switches")],
     terminals_per_switch: TerminalsPerSwitch = 1,
