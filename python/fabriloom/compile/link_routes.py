@@ -52,15 +52,15 @@ class LinkRoutes:
             """Tables of each plane after faults, not divided by lanes, by the set of dead links."""
             for name in _ELSEWHERE:
                 parameters.pop(name, None)
-            lanes = self.technology.lanes
-            after = getattr(scenario.routing, "after_fault", None)
+            lanes, after = self.technology.lanes, getattr(scenario.routing, "after_fault", None)
             if after is not None and after.own_lanes:
                 self.classes = in_halves(self.classes, self.technology)
-            layers = 1 if parameters.get("service_levels") else self.layers
+            # What the user says of lanes goes before the layers that auto would take.
+            own = self.lane_choice not in (None, "any") and scenario.routing.kind in ("auto", "interval")
+            layers = 1 if own or parameters.get("service_levels") else self.layers
             parameters["lanes"] = lanes if scenario.routing.kind == "table" else layers
             if scenario.routing.kind == "paths":
-                by_sender = scenario.routing.addressing == "path" or self.technology.in_flits
-                parameters["by_source"] = by_sender
+                parameters["by_source"] = scenario.routing.addressing == "path" or self.technology.in_flits
             self.planes = planes_with(graph, parameters)
             """Per plane of the graph: its graph and table."""
             tables = [table for _, table in self.planes]
