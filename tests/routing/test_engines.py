@@ -163,6 +163,15 @@ def test_auto_takes_the_shorter_way_around_a_torus_where_there_are_four_lanes() 
         assert busiest[0] > 1.25 * busiest[1]
 
 
+def test_auto_takes_layers_also_where_some_minimal_paths_are_left_out() -> None:
+    graph = topology.build("jellyfish", switches=64, degree=4)
+    assert routing.layers_needed(graph, thin=False) > 2
+    table, above = routing.build(graph, lanes=2), routing.build(graph, "up-star-down-star")
+    assert table.kind == "minimal-layers"
+    proved(graph, table, 2)
+    assert routing.channel_loads(graph, table).max() < 0.8 * routing.channel_loads(graph, above).max()
+
+
 def test_large_tori_have_the_same_datelines() -> None:
     """Tables in runs, and with shared columns, say the same as one with an entry for each terminal."""
     graph = topology.build("torus", shape=[48, 48], terminals_per_switch=2)

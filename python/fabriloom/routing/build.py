@@ -65,10 +65,10 @@ def build(
 
     * ``kind``: one of ``KINDS``. "auto" is the usual routing of the family (``usual_routing``); in tori and
       rings dimension order, the shorter way with a dateline where there are four lanes; where the family has
-      groups and the lanes suffice, a lane per global link; elsewhere the shortest path; if that
-      could deadlock, minimal paths in layers if the lanes suffice for all of them, or else up*/down* if all
-      cables are two-way. "interval" builds the kind ``of=`` and requires that interval labels can express
-      it, as ``interval_labelling=True`` does with any kind.
+      groups and the lanes suffice, a lane per global link; elsewhere the shortest path; if that could
+      deadlock and all cables are two-way, minimal layers with several lanes, up*/down* with one. "interval"
+      builds the kind ``of=`` and requires that interval labels can express it, as
+      ``interval_labelling=True`` does with any kind.
     * ``adaptive`` (default, but for "lash"): a packet takes any free link of its group. Otherwise each
       destination has a fixed link:
       ``spread="turns"`` (default) assigns destinations in turn (d-mod-k), "runs" gives every link a block of
@@ -214,11 +214,10 @@ def _automatic(
     table = _rule("shortest-path", graph, spread, via, given)
     if dependency_cycle(graph, table) is None:
         return table
-    layered = all_minimal(graph, spread, lanes) if in_layers else None
-    if layered is not None:
-        return layered
     if one_way(graph):
-        return table
+        return (all_minimal(graph, spread, lanes) if in_layers else None) or table
+    if in_layers:
+        return minimal_layers(graph, spread, via, lanes)
     return _rule("up-star-down-star", graph, spread, via, {})
 
 
