@@ -80,7 +80,7 @@ impl RouteNetwork {
     fn table<'py>(
         &self,
         py: Python<'py>,
-        mut scheme: impl Scheme,
+        mut scheme: impl Scheme + Send,
         name: &str,
         via: &[u32],
     ) -> PyResult<MadeTable<'py>> {
@@ -90,12 +90,12 @@ impl RouteNetwork {
     fn made<'py>(
         &self,
         py: Python<'py>,
-        scheme: &mut impl Scheme,
+        scheme: &mut (impl Scheme + Send),
         name: &str,
         via: &[u32],
     ) -> PyResult<MadeTable<'py>> {
         let options = Options { spread: spread(name)?, via, shared_above: self.1, runs_above: self.2 };
-        let table = routes::assemble(&self.0, scheme, options).map_err(words)?;
+        let table = py.detach(|| routes::assemble(&self.0, scheme, options)).map_err(words)?;
         let groups = [table.groups.switch, table.groups.start, table.groups.links];
         let rows = [table.route, table.route_start, table.route_end];
         let shared = [table.class_column, table.class_exit];
@@ -214,9 +214,8 @@ impl RouteNetwork {
         via: Numbers<'py>,
     ) -> PyResult<Option<Layered<'py>>> {
         let height = root.map(|root| routes::depth_keys(&self.0, root));
-        let Some(mut found) = routes::Layers::new(&self.0, most, thin, height).map_err(words)? else {
-            return Ok(None);
-        };
+        let found = py.detach(|| routes::Layers::new(&self.0, most, thin, height));
+        let Some(mut found) = found.map_err(words)? else { return Ok(None) };
         let table = self.made(py, &mut found, spread, via.as_slice()?)?;
         Ok(Some((table, found.count(), found.detours, found.left_out)))
     }
@@ -230,7 +229,8 @@ impl RouteNetwork {
         most: u8,
         wanted: PyReadonlyArray1<'py, u8>,
     ) -> PyResult<Option<Bound<'py, PyArray1<u8>>>> {
-        let found = routes::levels(&self.0, table.view(&self.0)?, most, wanted.as_slice()?).map_err(words)?;
+        let (view, wanted) = (table.view(&self.0)?, wanted.as_slice()?);
+        let found = py.detach(|| routes::levels(&self.0, view, most, wanted)).map_err(words)?;
         Ok(found.map(|levels| levels.into_pyarray(py)))
     }
 
@@ -243,27 +243,42 @@ impl RouteNetwork {
         self.table(py, routes::SelfRouting::default(), spread, via.as_slice()?)
     }
 
-    fn verify(&self, table: Columns<'_>) -> PyResult<()> {
-        routes::verify(&self.0, table.view(&self.0)?).map_err(words)
+    fn verify(&self, py: Python<'_>, table: Columns<'_>) -> PyResult<()> {
+        let view = table.view(&self.0)?;
+        py.detach(|| routes::verify(&self.0, view)).map_err(words)
     }
 
     /// Whether a look at the whole table proves that packets arrive and have no dependency cycle.
-    fn proved(&self, table: Columns<'_>, lanes: u32) -> PyResult<bool> {
+    fn proved(&self, py: Python<'_>, table: Columns<'_>, lanes: u32) -> PyResult<bool> {
         let network = self.0.divided(lanes);
-        routes::proved(&network, table.view(&network)?).map_err(words)
+        let view = table.view(&network)?;
+        py.detach(|| routes::proved(&network, view)).map_err(words)
     }
 
     /// The groups of the table are of lanes, if there are several a link.
-    fn dependency_cycle(&self, table: Columns<'_>, lanes: u32, tried: bool) -> PyResult<Option<Vec<u32>>> {
+    fn dependency_cycle(
+        &self,
+        py: Python<'_>,
+        table: Columns<'_>,
+        lanes: u32,
+        tried: bool,
+    ) -> PyResult<Option<Vec<u32>>> {
         let network = self.0.divided(lanes);
-        routes::dependency_cycle(&network, table.view(&network)?, tried).map_err(words)
+        let view = table.view(&network)?;
+        py.detach(|| routes::dependency_cycle(&network, view, tried)).map_err(words)
     }
 
     /// The same for tables that replace each other, each with its dead links, and with the pairs of terminals that send from
     /// then on (none: all); also returns the number of the table.
-    fn phases_cycle(&self, phases: Vec<Given<'_>>, lanes: u32) -> PyResult<Option<(usize, Vec<u32>)>> {
+    fn phases_cycle(
+        &self,
+        py: Python<'_>,
+        phases: Vec<Given<'_>>,
+        lanes: u32,
+    ) -> PyResult<Option<(usize, Vec<u32>)>> {
         let network = self.0.divided(lanes);
-        routes::phases_cycle(&network, &given(&phases, &network)?).map_err(words)
+        let phases = given(&phases, &network)?;
+        py.detach(|| routes::phases_cycle(&network, &phases)).map_err(words)
     }
 
     /// The links, or lanes, in an order that no packet leaves under the last of these tables, and by table, switch and class
@@ -278,9 +293,10 @@ impl RouteNetwork {
 
     /// The links, or lanes, in an order that no packet leaves; None if there is none.
     #[pyo3(signature = (table, lanes=1))]
-    fn channel_order(&self, table: Columns<'_>, lanes: u32) -> PyResult<Option<Vec<u32>>> {
+    fn channel_order(&self, py: Python<'_>, table: Columns<'_>, lanes: u32) -> PyResult<Option<Vec<u32>>> {
         let network = self.0.divided(lanes);
-        routes::channel_order(&network, table.view(&network)?).map_err(words)
+        let view = table.view(&network)?;
+        py.detach(|| routes::channel_order(&network, view)).map_err(words)
     }
 
     #[pyo3(signature = (table, pairs=None, lengths=None))]
@@ -303,7 +319,8 @@ impl RouteNetwork {
             None => Sharing::Even,
             Some(lengths) => Sharing::Shortest(lengths.as_slice()?),
         };
-        let loads = routes::loads(&self.0, table.view(&self.0)?, traffic, sharing).map_err(words)?;
+        let view = table.view(&self.0)?;
+        let loads = py.detach(|| routes::loads(&self.0, view, traffic, sharing)).map_err(words)?;
         Ok(loads.into_pyarray(py))
     }
 

@@ -3,8 +3,9 @@
 //! W. J. Dally and C. L. Seitz, Deadlock-free message routing in multiprocessor interconnection networks,
 //! IEEE Transactions on Computers C-36 (1987): without a cycle there is no deadlock.
 
+use std::collections::HashMap;
+
 use crate::runs::prove;
-use crate::view::Targets;
 use crate::walk::{End, Starts, Walk, ends};
 use crate::{NONE, Network, RouteError, View};
 
@@ -27,8 +28,8 @@ fn cycle_beyond(
 ) -> Result<Option<Vec<u32>>, RouteError> {
     let mut proof = None;
     // Most tables that have a cycle show it among the first pairs, and the proof that others have none takes longer.
-    let enough = |pairs: &[(u32, u32)]| {
-        component(&dependencies(net, view, pairs)).is_some()
+    let enough = |waits: &Waits| {
+        component(&dependencies(net, view, waits)).is_some()
             || *proof.get_or_insert_with(|| !tried && prove(net, view))
     };
     let found = waits(net, view, many, enough)?;
@@ -36,7 +37,7 @@ fn cycle_beyond(
         return Ok(None);
     }
     let next = match found {
-        Some(pairs) => dependencies(net, view, &pairs),
+        Some(waits) => dependencies(net, view, &waits),
         None if component(&coarse(net, view)?).is_none() => return Ok(None),
         None => all_dependencies(net, view)?,
     };
@@ -84,21 +85,21 @@ pub(crate) fn order_of(next: &[Vec<u32>]) -> Option<Vec<u32>> {
 const MANY: usize = 1 << 25;
 
 fn all_dependencies(net: &Network, view: View<'_>) -> Result<Vec<Vec<u32>>, RouteError> {
-    let pairs = waits(net, view, usize::MAX, |_| false)?.expect("there is no limit");
-    Ok(dependencies(net, view, &pairs))
+    let waits = waits(net, view, usize::MAX, |_| false)?.expect("there is no limit");
+    Ok(dependencies(net, view, &waits))
 }
 
-/// Returns what may wait for what: vertices are links, then groups; a link waits for groups, a group consists of links.
-/// The first link of a ring stands for all of them, and waits for none.
-fn dependencies(net: &Network, view: View<'_>, pairs: &[(u32, u32)]) -> Vec<Vec<u32>> {
+/// Returns what may wait for what: vertices are links, then groups, then turns; a link waits for groups and turns, a turn
+/// for groups, a group consists of links. The first link of a ring stands for all of them, and waits for none.
+fn dependencies(net: &Network, view: View<'_>, waits: &Waits) -> Vec<Vec<u32>> {
     let links = net.links();
     let mut next: Vec<Vec<u32>> = vec![vec![]; links];
-    for &(before, after) in pairs {
+    for &(before, after) in &waits.pairs {
         let switch = net.link_source[view.group(after)[0] as usize];
-        let waits = |&&link: &&u32| {
+        let waiting = |&&link: &&u32| {
             net.link_target[link as usize] == switch && !net.stays_in_ring(link, view.group(after))
         };
-        for &link in view.group(before).iter().filter(waits) {
+        for &link in view.group(before).iter().filter(waiting) {
             next[link as usize].push(links as u32 + after);
         }
     }
@@ -107,6 +108,18 @@ fn dependencies(net: &Network, view: View<'_>, pairs: &[(u32, u32)]) -> Vec<Vec<
         list.dedup();
     }
     next.extend((0..view.groups() as u32).map(|group| view.group(group).to_vec()));
+    for turn in &waits.turns {
+        // Links of the same ring wait alike.
+        let mut alike = HashMap::new();
+        for &link in &turn.links {
+            let vertex = *alike.entry(net.ring_of(link)).or_insert_with(|| {
+                let leaves = |&&after: &&u32| !net.stays_in_ring(link, view.group(after));
+                next.push(turn.after.iter().filter(leaves).map(|&after| links as u32 + after).collect());
+                next.len() as u32 - 1
+            });
+            next[link as usize].push(vertex);
+        }
+    }
     if let Some(first) = net.first_of_rings() {
         take_together(&mut next, &first);
     }
@@ -166,15 +179,30 @@ fn coarse(net: &Network, view: View<'_>) -> Result<Vec<Vec<u32>>, RouteError> {
     Ok(next)
 }
 
-/// Returns the pairs of groups that some packet takes one after the other, in ascending order; None if these are `many`.
+/// What packets wait for.
+#[derive(Default)]
+struct Waits {
+    /// Groups that some packet takes one after the other, in ascending order, each pair once.
+    pairs: Vec<(u32, u32)>,
+    turns: Vec<Turn>,
+}
+
+/// What happens at an intermediate switch: packets come there on `links`, and each may continue with every group `after`.
+struct Turn {
+    links: Vec<u32>,
+    after: Vec<u32>,
+}
+
+/// Returns what packets wait for; None if the pairs of groups are `many`.
 ///
-/// Only the first of them as soon as these are `enough`, which is asked each time that they are twice as many.
+/// Only a part as soon as it is `enough`, which is asked each time that the pairs are twice as many.
 fn waits(
     net: &Network,
     view: View<'_>,
     many: usize,
-    mut enough: impl FnMut(&[(u32, u32)]) -> bool,
-) -> Result<Option<Vec<(u32, u32)>>, RouteError> {
+    mut enough: impl FnMut(&Waits) -> bool,
+) -> Result<Option<Waits>, RouteError> {
+    let mut found = Waits::default();
     let targets = view.targets(net);
     let starts = Starts::new(net, view);
     let mut walk = Walk::new(net, view, &targets);
@@ -199,17 +227,19 @@ fn waits(
         }
         if pairs.different >= 2 * asked.max(1) {
             asked = pairs.different;
-            if enough(&pairs.seen[..asked]) {
-                pairs.seen.truncate(asked);
-                return Ok(Some(pairs.seen));
+            found.pairs.clear();
+            found.pairs.extend_from_slice(&pairs.seen[..asked]);
+            if enough(&found) {
+                return Ok(Some(found));
             }
         }
         if let End::Via(switch) = end {
-            turning((net, view), &targets, &walk.order, (class, switch), &mut pairs);
+            found.turns.push(turn((net, view), &walk, switch));
         }
     }
     pairs.tidy();
-    Ok((pairs.different <= many).then_some(pairs.seen))
+    found.pairs = pairs.seen;
+    Ok((found.pairs.len() <= many).then_some(found))
 }
 
 struct Pairs {
@@ -238,25 +268,18 @@ impl Pairs {
     }
 }
 
-/// Adds the dependencies at an intermediate switch, where a packet may continue to any terminal.
-fn turning(
-    (net, view): (&Network, View<'_>),
-    targets: &Targets,
-    order: &[u32],
-    via: (u32, u32),
-    pairs: &mut Pairs,
-) {
-    let (class, switch) = via;
-    let mut onward: Vec<u32> =
-        view.terminal_class.iter().map(|&class| view.entry(net, switch, class) >> 1).collect();
-    onward.sort_unstable();
-    onward.dedup();
-    for &from in order {
-        let before = view.entry(net, from, class) >> 1;
-        if targets.of(before).iter().any(|&(vertex, _)| vertex == switch) {
-            onward.iter().filter(|&&after| after != NONE >> 1).for_each(|&after| pairs.add(before, after));
-        }
-    }
+/// Returns what happens at an intermediate switch, to which packets have been followed.
+fn turn((net, view): (&Network, View<'_>), walk: &Walk<'_>, switch: u32) -> Turn {
+    let onward = view.terminal_class.iter().map(|&class| view.entry(net, switch, class));
+    let mut after: Vec<u32> = onward.filter(|&entry| entry != NONE).map(|entry| entry >> 1).collect();
+    after.sort_unstable();
+    after.dedup();
+    let groups = walk.order.iter().map(|&from| view.group(walk.entry(from) >> 1));
+    let comes = |link: &u32| net.link_target[*link as usize] == switch;
+    let mut links: Vec<u32> = groups.flatten().copied().filter(comes).collect();
+    links.sort_unstable();
+    links.dedup();
+    Turn { links, after }
 }
 
 /// Returns a strongly connected component with a cycle (Tarjan, with an explicit stack), as a membership list.

@@ -160,8 +160,13 @@ impl Network {
 
     /// Whether a packet on a link goes on in its ring, whichever of these links it takes.
     pub(crate) fn stays_in_ring(&self, link: u32, next: &[u32]) -> bool {
-        let ring = |link: u32| self.ring.get(link as usize).copied().unwrap_or(NONE);
-        ring(link) != NONE && next.iter().all(|&next| ring(next) == ring(link))
+        let ring = self.ring_of(link);
+        ring != NONE && next.iter().all(|&next| self.ring_of(next) == ring)
+    }
+
+    /// Returns the ring of a link, NONE if it is in none.
+    pub(crate) fn ring_of(&self, link: u32) -> u32 {
+        self.ring.get(link as usize).copied().unwrap_or(NONE)
     }
 
     /// Returns per link the one that stands for it: the first of its ring; None without rings.

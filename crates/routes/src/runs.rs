@@ -17,6 +17,9 @@ use crate::{NONE, Network, OWN, RouteError, View};
 /// With more runs than this, and than a quarter of the entries, they save nothing.
 pub(crate) const FEW: usize = 1 << 20;
 
+/// With more runs than this, and than a quarter of the entries, following the packets is faster.
+const SHORT: usize = 1 << 14;
+
 /// More waits than this, a gigabyte, are taken together by switches.
 const MANY: usize = 1 << 28;
 
@@ -78,7 +81,7 @@ impl<'a> Runs<'a> {
             }
             runs.push((columns as u32, last));
             start.push(runs.len());
-            if runs.len() > FEW.max(view.route.len() / 4) {
+            if runs.len() > SHORT.max(view.route.len() / 4) {
                 return None;
             }
         }

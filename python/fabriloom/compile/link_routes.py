@@ -127,10 +127,12 @@ class LinkRoutes:
         """
         if self.distributions:
             return distribution_cycle(self.graph, self.table, self.distributions)
-        return next((cycle for _, cycle in self.lane_cycles()), None)
+        return next((cycle for _, cycle in self.lane_cycles), None)
 
-    def lane_cycles(self) -> Iterator[tuple[str, list[int]]]:
-        """Yield each plane with a cycle, and one by lanes."""
+    @cached_property
+    def lane_cycles(self) -> list[tuple[str, list[int]]]:
+        """Return each plane with a cycle, and one by lanes."""
+        cycles = []
         for plane, (graph, table) in zip(self.graph.planes, self.planes, strict=True):
             for own in self.waiting_apart(at_first=True):
                 if (id(table), _alike(table, own)) in self._free:
@@ -143,8 +145,9 @@ class LinkRoutes:
                 else:
                     found = routing.dependency_cycle(graph, way, lanes, tried=True)
                 if found is not None:
-                    yield plane.name, self._lanes_of(found, own[:lanes], plane.first_link)
+                    cycles.append((plane.name, self._lanes_of(found, own[:lanes], plane.first_link)))
                     break
+        return cycles
 
     def is_free(self, graph: Graph, table: RouteTable) -> bool:
         """Return whether packets by another table of a plane cannot wait for each other in a cycle."""
@@ -169,7 +172,7 @@ class LinkRoutes:
         table is left out.
         """
         if (not turns and (pairs is None or self.via)) or self.distributions or self.with_room:
-            found = [("", self.lane_cycle or [])] if self.distributions else self.lane_cycles()
+            found = [("", self.lane_cycle or [])] if self.distributions else self.lane_cycles
             yield from ((0, self._named(cycle), name) for name, cycle in found if cycle)
             return
         first = [] if alone else [Turn(frozenset())]
@@ -334,8 +337,7 @@ class LinkRoutes:
             raise scenario.error(message, ("protocol", "resend_after"), "make it some times as long")
         if after_ps and getattr(scenario.program, "retry_after_ps", None) is not None:
             message = "the protocol sends packets again already, and would hide from the program what is lost"
-            hint = "remove it, or protocol.resend_after"
-            raise scenario.error(message, ("program", "retry_after"), hint)
+            raise scenario.error(message, ("program", "retry_after"), "remove it, or protocol.resend_after")
 
     @cached_property
     def columns(self) -> Arrays:
@@ -368,8 +370,7 @@ class LinkRoutes:
         return found
 
     def check(self, scenario: Scenario, arrays: Arrays) -> None:
-        """Raise ScenarioError if a buffer cannot hold a packet that needs credit for all of it, or if queues
-        per output would not fit into memory."""
+        """Raise ScenarioError if a buffer cannot hold a whole packet where it must, or memory the queues."""
         try:
             longest, buffers = self._longest_chars(arrays), self.network.buffers[self.network.usual]
             least = self.technology
@@ -450,9 +451,8 @@ class LinkRoutes:
         """Return, per switch, how a free lane is chosen; empty if no group has several lanes."""
         several = np.diff(table.group_start) > 1
         found = np.full(self.graph.switches, number("choice", "first"), np.uint8)
-        if self.escapes or self.technology.group_choice in ONE_EACH:
-            return found
-        found[np.asarray(table.group_switch)[several]] = number("choice", self.technology.group_choice)
+        if not self.escapes and self.technology.group_choice not in ONE_EACH:
+            found[np.asarray(table.group_switch)[several]] = number("choice", self.technology.group_choice)
         return found
 
 

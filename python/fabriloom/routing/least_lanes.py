@@ -7,37 +7,38 @@ as in ``layers.py``. In each lane the dependencies must have no cycle.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 
 import numpy as np
 
 from ..topology.graph import Graph
 from .check import dependency_cycle
 from .layers import layers_needed
+from .table import NONE, RouteTable
 from .up_down import shortest_path
 
 MOST_SWITCHES = 24
 """Larger networks are not searched."""
 MOST_STEPS = 20_000
 """A search that takes more steps is left: about a second."""
-MOST_FORCED = 1000
+MOST_FORCED = 4000
 """In networks of more switches it is not looked which dependencies cannot be avoided."""
 
 Pair = tuple[int, int]
 
 
-def lanes_needed(graph: Graph, thin: bool) -> tuple[int, int]:
+def lanes_needed(graph: Graph, thin: bool, most: int | None = None) -> tuple[int, int]:
     """Return a lower and an upper bound of the lanes for minimal paths; if equal, they are exact.
 
     ``thin``: for one path of each pair of terminals at least; otherwise for all shortest paths. The upper
     bound is what ``minimal_layers`` needs, or less if a search finds it; the lower one is 2 where even one
     lane of paths that cannot be avoided closes a cycle, or more if a search shows that fewer do not suffice.
+    ``most``: what ``layers_needed`` found.
     """
-    high, low = layers_needed(graph, thin), 1
+    high, low = layers_needed(graph, thin) if most is None else most, 1
     if high > 1:
-        forced = (
-            _forced_cycle(graph) if thin else dependency_cycle(graph, shortest_path(graph, "adaptive", []))
-        )
-        low = 2 if forced else 1
+        table = shortest_path(graph, "adaptive", [])
+        low = 2 if (_forced_cycle if thin else dependency_cycle)(graph, table) else 1
     if graph.switches > MOST_SWITCHES or not _everywhere(graph):
         return low, high
     while low < high:
@@ -89,23 +90,31 @@ def _ways(graph: Graph) -> list[tuple[int, list[tuple[int, list[int]]]]]:
     return [(to, _nearer(graph, to, out, back)) for to in ends]
 
 
-def _forced_cycle(graph: Graph) -> bool:
-    """Whether dependencies that no choice among shortest paths avoids close a cycle in one lane."""
+def _forced_cycle(graph: Graph, table: RouteTable) -> bool:
+    """Whether dependencies that no choice among the shortest paths avoids close a cycle in one lane."""
     if graph.switches > MOST_FORCED:
         return False
-    sends = set(graph.terminal_entry_switches.tolist())
-    waits: dict[Pair, set[Pair]] = {}
-    for to, ways in _ways(graph):
-        single = {switch: following[0] for switch, following in ways if len(following) == 1}
-        for switch, following in single.items():
-            if switch in sends and following != to and following in single:
-                waits.setdefault((switch, following), set()).add((following, single[following]))
-    while waits:
-        free = [one for one, others in waits.items() if not others & waits.keys()]
-        if not free:
-            return True
-        for one in free:
-            del waits[one]
+    ends = graph.link_target[table.group_links].astype(np.int32)
+    first, last = (end.reduceat(ends, table.group_start[:-1]) for end in (np.minimum, np.maximum))
+    # Per group: the only switch that it leads to, or one behind all of them.
+    single = np.where((first == last) & (first < graph.switches), first, graph.switches)
+    some = np.unique(graph.terminal_exit_switches, return_index=True)[1]
+    classes = np.tile(table.terminal_class[some], graph.switches)
+    entry = table.entries(np.repeat(np.arange(graph.switches), len(some)), classes)
+    entry = entry.reshape(graph.switches, -1)
+    next_ = np.append(single, graph.switches)[np.where(entry == NONE, len(single), entry >> 1)]
+    next_ = np.vstack([next_, np.full_like(next_[:1], graph.switches)])
+    after = np.take_along_axis(next_, next_, axis=0)
+    sends = np.append(np.isin(np.arange(graph.switches), graph.terminal_entry_switches), False)
+    switch, column = np.nonzero((after < graph.switches) & sends[:, None])
+    forced = np.stack([switch, next_[switch, column], after[switch, column]])
+    waits = TopologicalSorter[Pair]()
+    for one, two, three in np.unique(forced, axis=1).T.tolist():
+        waits.add((one, two), (two, three))
+    try:
+        waits.prepare()
+    except CycleError:
+        return True
     return False
 
 

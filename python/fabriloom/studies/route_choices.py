@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -15,6 +16,7 @@ from ..scenario.errors import ScenarioError
 from ..topology import Graph
 from .kinds import inspection_of
 from .links.inspection import LinkInspection
+from .pool import Pool, close
 
 HEAD = ["routing", "lanes", "deadlock", "MB/s, evenly shared", "links on a way", "to write"]
 
@@ -22,16 +24,16 @@ MOST_LANES = 16
 """Most lanes that a link can have."""
 
 
-def look(scenario: Scenario) -> dict[str, Any]:
+def look(scenario: Scenario, jobs: int = 1) -> dict[str, Any]:
     """Return the routing of a scenario and others for the same network, ready for JSON.
 
     ``present`` is the routing as it is, ``others`` are the remaining ones. Each has ``kind``, ``note``,
-    ``lanes``, ``free``, ``cycle`` (names of links), ``channels`` (how many the proof orders),
-    ``accepted_mbytes_per_s_bound`` and ``mean_links`` (both with the traffic of the scenario), ``settings``.
+    ``lanes``, ``free``, ``cycle`` (names of links), ``accepted_mbytes_per_s_bound`` and ``mean_links`` (both
+    with the traffic of the scenario), ``settings``; ``present`` also ``channels``, how many the proof orders.
     ``lanes_enough``: lanes with which ``minimal-layers`` leaves out no minimal path, and with which every
     pair keeps one; ``lanes_needed``: lower and upper bound of the least that any choice of lanes takes, for
     both. ``after_fault``: the verdict with all tables that replace others, None without; ``free``: of both.
-    Raises ScenarioError.
+    ``jobs``: how many are looked at at once. Raises ScenarioError.
     """
     compiled = compile(scenario)
     if compiled.graph.network_kind.by_port_tables:
@@ -42,14 +44,18 @@ def look(scenario: Scenario) -> dict[str, Any]:
         raise scenario.error(
             "on a cable between two terminals nothing is routed", ("topology",), "add switches"
         )
-    enough = [max(routing.layers_needed(graph, thin=thin) for graph in graphs) for thin in (False, True)]
+    layers = [[routing.layers_needed(graph, thin) for graph in graphs] for thin in (False, True)]
+    enough = [max(each) for each in layers]
     present = _seen(compiled, {})
     present["where"] = in_planes(compiled.graph, compiled.routes.cycles(scenario, None, []))
-    tried = [_tried(scenario, settings) for settings in _others(scenario, compiled, enough)]
-    others = {_what(one): one for one in tried if one is not None}
+    present["channels"] = _channels(compiled.routes) if present["free"] else None
+    others = {_what(one): one for one in _tried(scenario, _others(scenario, compiled, enough), jobs)}
     others.pop(_what(present), None)
     replaced = compiled.routes.dead_in_turn(scenario, compiled.arrays, compiled.times.tick_ps)
-    bounds = [[routing.lanes_needed(graph, thin) for graph in graphs] for thin in (False, True)]
+    bounds = [
+        [routing.lanes_needed(graph, thin, most) for graph, most in zip(graphs, each, strict=True)]
+        for thin, each in zip((False, True), layers, strict=True)
+    ]
     needed = [[max(one) for one in zip(*each, strict=True)] for each in bounds]
     return {
         "present": present,
@@ -148,10 +154,20 @@ def _levels(graph: Graph) -> int:
     return table.levels.count
 
 
-def _tried(scenario: Scenario, settings: dict[str, Any]) -> dict[str, Any] | None:
-    """Return a routing as it would be, or None if it does not suit the network or the technology."""
+def _tried(scenario: Scenario, others: list[dict[str, Any]], jobs: int) -> list[dict[str, Any]]:
+    """Return routings as they would be, without those that do not suit the network or the technology."""
+    pool = Pool(min(jobs, len(others)))
     try:
-        return _seen(compile(scenario.with_settings(settings)), settings)
+        waiting = [pool.submit(0, partial(_one, scenario, settings)) for settings in others]
+        return [one for each in waiting if (one := each.result()) is not None]
+    finally:
+        close(pool)
+
+
+def _one(scenario: Scenario, settings: dict[str, Any]) -> dict[str, Any] | None:
+    try:
+        changed = scenario.with_settings(settings)
+        return None if changed.sha256 == scenario.sha256 else _seen(compile(changed), settings)
     except ScenarioError:
         return None
 
@@ -162,14 +178,12 @@ def _seen(compiled: Compiled, settings: dict[str, Any]) -> dict[str, Any]:
     table, inspection = routes.table, inspection_of(compiled)
     assert isinstance(inspection, LinkInspection)
     load = inspection.full_first()
-    free = routes.cycle is None
     return {
         "kind": table.kind,
         "note": table.note,
         "lanes": routes.technology.lanes,
-        "free": free,
+        "free": routes.cycle is None,
         "cycle": routes.cycle_names(),
-        "channels": _channels(routes) if free else None,
         "accepted_mbytes_per_s_bound": load["accepted_mbytes_per_s_bound"],
         "mean_links": inspection.mean_links(),
         "settings": settings,

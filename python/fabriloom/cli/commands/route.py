@@ -15,7 +15,7 @@ MOST_BYTES = 256 * 2**20
 """Largest certificate that is read."""
 
 
-@command("file settings", "json")
+@command("file settings", "jobs json")
 def route(
     call: Call,
     certificate: Annotated[
@@ -33,7 +33,7 @@ def route(
         check_file(certificate, force, "--certificate")
     if check is not None:
         return _checked(scenario, check)
-    found = route_choices.look(scenario)
+    found = route_choices.look(scenario, call.jobs)
 
     def tell() -> None:
         say(f"{route_choices.verdict(found)}.")
