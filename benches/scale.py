@@ -26,6 +26,7 @@ FAILURES = 60
 """Failures that are timed."""
 FAILED = ("network", "terminals", "switches", "failures", "first look, s", "each, ms", "memory, MB")
 CHECKED = ("network", "technology", "terminals", "switches", "check, s", "memory, MB")
+ROUTED = ("network", "technology", "others", "jobs", "route, s", "memory, MB")
 PRESETS = ("infiniband-4x-edr", "spacewire-200")
 """With four lanes, and with one."""
 HEADER = ("network", "terminals", "switches", "load and check, s", "start, s", "memory, MB", "M per s")
@@ -72,10 +73,25 @@ def checked() -> Iterator[dict[str, Any]]:
                 "global_links": 16,
                 "terminals_per_switch": 16,
             },
+            {"kind": "torus", "shape": [80, 80], "terminals_per_switch": 16},
             {"kind": "slim_fly", "order": 29, "terminals_per_switch": 10},
             {"kind": "jellyfish", "switches": 1000, "degree": 12, "terminals_per_switch": 16},
         ):
             yield {"topology": topology, "technology": {"preset": preset}}
+
+
+def routed() -> Iterator[dict[str, Any]]:
+    """Networks of about 1,000 switches, with the routings that are looked at at once."""
+    for topology in (
+        {"kind": "fat_tree", "arity": 18, "levels": 3},
+        {"kind": "torus", "shape": [10, 10, 10], "terminals_per_switch": 5},
+        {"kind": "hyperx", "shape": [10, 10, 10], "terminals_per_switch": 5},
+        {"kind": "dragonfly", "switches_per_group": 12, "global_links": 6, "terminals_per_switch": 6},
+        {"kind": "slim_fly", "order": 23, "terminals_per_switch": 5},
+        {"kind": "jellyfish", "switches": 1000, "degree": 10, "terminals_per_switch": 5},
+    ):
+        for jobs in (1, 2):
+            yield {"topology": topology, "technology": {"preset": PRESETS[0]}, "jobs": jobs}
 
 
 def large() -> Iterator[dict[str, Any]]:
@@ -182,6 +198,27 @@ def inspected(given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def looked(case: dict[str, Any]) -> dict[str, Any]:
+    """Seconds by the clock, and memory, of ``fabriloom route`` with some jobs."""
+    from fabriloom.scenario import Scenario
+    from fabriloom.studies import route_choices
+
+    given = {name: value for name, value in case.items() if name != "jobs"}
+    begin = time.perf_counter()
+    found = route_choices.look(Scenario.from_dict(given), case["jobs"])
+    return {
+        "others": len(found["others"]),
+        "route_s": time.perf_counter() - begin,
+        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+    }
+
+
+def looked_cells(case: dict[str, Any], row: dict[str, Any]) -> list[str]:
+    """A row of the table of other routings."""
+    what = [_name(case["topology"]), case["technology"]["preset"], str(row["others"]), str(case["jobs"])]
+    return [*what, f"{row['route_s']:.1f}", f"{row['peak_mb']:,.0f}"]
+
+
 def inspected_cells(given: dict[str, Any], row: dict[str, Any]) -> list[str]:
     """A row of the table of checks."""
     what = [_name(given["topology"]), given["technology"]["preset"]]
@@ -217,54 +254,74 @@ def cells(topology: dict[str, Any], row: dict[str, Any]) -> list[str]:
     ]
 
 
-KINDS = {"times": timed, "fails": failed, "checks": inspected}
-"""What is measured of a case, by its word."""
+ALL = (
+    (
+        "Large networks",
+        """Processor time to load a scenario up to its arrays, with the proof that its routes arrive
+and cannot deadlock, and to start the engine; the largest memory of the process; and packet-hops a
+second in the first 2 M events at load 0.2. All tables are adaptive: they have an entry for each
+pair of switches, and with more than 4 M of them runs of destinations with the same links. What is
+too large is refused, with the reason in place of its numbers.""",
+        HEADER,
+        cases,
+        timed,
+        cells,
+    ),
+    (
+        "### The whole check",
+        """Processor time of all that `fabriloom check` says of a network: the proofs, the load of
+every link under uniform traffic, and the latency of packets that meet no other. `generic` has lanes
+and routing written out, the others what the preset chooses: with one lane up\\*/down\\* paths, with
+four a lane per global link in groups, dimension order with datelines in tori, and minimal paths in
+layers elsewhere.""",
+        CHECKED,
+        checked,
+        inspected,
+        inspected_cells,
+    ),
+    (
+        "### Other routings",
+        """Time by the clock of `fabriloom route` for networks of about 1,000 switches, with as many
+routings at once as said: the proof of the present one, its cost, and the same for all others. The
+aim: a second.""",
+        ROUTED,
+        routed,
+        looked,
+        looked_cells,
+    ),
+    (
+        "### After single failures",
+        f"""Processor time of `fabriloom check --fault all` per failure, the mean of {FAILURES}
+spread over all, beside that of the first look at all ways. The aim: a thousand failures of a
+network of 1,000 switches in a minute.""",
+        FAILED,
+        failing,
+        failed,
+        failed_cells,
+    ),
+)
+"""Heading, note, head, cases, measure of a case, and cells of its row, of each table."""
 
 
 def main() -> None:
     """One case as told, or all and their page."""
     arguments = asked(__doc__)
     if arguments.case:
-        case = json.loads(arguments.case)
-        how, of = next((how, case[what]) for what, how in KINDS.items() if what in case)
-        print(json.dumps(how(of)))
+        measure, case = json.loads(arguments.case)
+        print(json.dumps(ALL[measure][4](case)))
         return
-    lines = [joined(HEADER), f"|---|{'---:|' * (len(HEADER) - 1)}"]
-    for topology in cases():
-        if arguments.quick and topology != {**topology, **SMALL.get(topology["kind"], {})}:
-            continue
-        row = told(sys.executable, __file__, "--case", json.dumps({"times": topology}))
-        lines.append(joined(cells(topology, row)))
-        print(lines[-1], flush=True)
-    after = [joined(FAILED), f"|---|{'---:|' * (len(FAILED) - 1)}"]
-    for topology in [] if arguments.quick else failing():
-        row = told(sys.executable, __file__, "--case", json.dumps({"fails": topology}))
-        after.append(joined(failed_cells(topology, row)))
-        print(after[-1], flush=True)
-    whole = [joined(CHECKED), f"|---|{'---:|' * (len(CHECKED) - 1)}"]
-    for given in [] if arguments.quick else checked():
-        row = told(sys.executable, __file__, "--case", json.dumps({"checks": given}))
-        whole.append(joined(inspected_cells(given, row)))
-        print(whole[-1], flush=True)
+    parts: list[str] = []
+    for number, (heading, note, head, each, _, row) in enumerate(ALL[:1] if arguments.quick else ALL):
+        lines = [joined(head), f"|---|{'---:|' * (len(head) - 1)}"]
+        for case in each():
+            if arguments.quick and case != {**case, **SMALL.get(case["kind"], {})}:
+                continue
+            found = told(sys.executable, __file__, "--case", json.dumps([number, case]))
+            lines.append(joined(row(case, found)))
+            print(lines[-1], flush=True)
+        parts += [*([heading] if number else []), note, "\n".join(lines)]
     if not arguments.quick:
-        note = """Processor time to load a scenario up to its arrays, with the proof that its routes
-arrive and cannot deadlock, and to start the engine; the largest memory of the process; and packet-hops a
-second in the first 2 M events at load 0.2. All tables are adaptive: they have an entry for each pair of
-switches, and with more than 4 M of them runs of destinations with the same links. What is too large is
-refused, with the reason in place of its numbers."""
-        fails = f"""### After single failures
-
-Processor time of `fabriloom check --fault all` per failure, the mean of {FAILURES} spread over all, beside
-that of the first look at all ways. The aim: a thousand failures of a network of 1,000 switches in a
-minute."""
-        checks = """### The whole check
-
-Processor time of all that `fabriloom check` says of a network: the proofs, the load of every link under
-uniform traffic, and the latency of packets that meet no other. `generic` has lanes and routing written out,
-the others what the preset chooses: with one lane up\\*/down\\* paths, with four a lane per global link in
-groups, and minimal paths in layers elsewhere."""
-        tables = ["\n".join(table) for table in (lines, whole, after)]
-        write("Large networks", [note, tables[0], checks, tables[1], fails, tables[2]])
+        write(ALL[0][0], parts)
 
 
 if __name__ == "__main__":
