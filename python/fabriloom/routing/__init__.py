@@ -27,7 +27,7 @@ from .check import (
     ways_of,
 )
 from .lanes import DATELINES, ESCAPES, divide, escape_part, halves, in_rings
-from .layers import hops_needed, layers_needed
+from .layers import hops_needed, layers_needed, valiant_needed
 from .levels import lash_again, of_level, pairs_at
 from .planes import pairs_together, ports_together, together
 from .sharing import most_units, shares
@@ -81,6 +81,7 @@ __all__ = [
     "proved",
     "shares",
     "together",
+    "valiant_needed",
     "verify",
     "ways_of",
 ]

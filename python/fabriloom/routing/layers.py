@@ -10,6 +10,7 @@ import numpy as np
 
 from ..topology.graph import Graph
 from .dimensions import in_dimensions
+from .lanes import has_rings
 from .native import Core, numbers, table_of
 from .table import RouteTable, RoutingError
 from .up_down import one_way, root_of, up_down
@@ -207,6 +208,15 @@ def valiant(
     else:
         table = minimal_layers(graph, spread, via, lanes, root)
     return replace(table, kind="valiant")
+
+
+def valiant_needed(graph: Graph, layers: int) -> int:
+    """Return the lanes with which ``valiant`` goes the shortest ways; ``layers``: what minimal paths need."""
+    if "levels" in graph.layout:
+        return 1
+    if "groups" in graph.layout:
+        return 2 * hops_needed(graph)
+    return 2 * (1 + has_rings(graph) if "shape" in graph.layout else layers)
 
 
 def ugal(

@@ -141,7 +141,7 @@ def _by_hops(compiled: Compiled, lanes: int, enough: list[int]) -> dict[str, set
     """
     graphs = [plane.graph for plane in compiled.graph.planes if plane.graph.switches]
     hops = max(map(routing.hops_needed, graphs))
-    twice = 2 * hops if all("groups" in graph.layout for graph in graphs) else 2 * max(enough)
+    twice = max(routing.valiant_needed(graph, max(enough)) for graph in graphs)
     found = {"hops": max(lanes, hops), "valiant": max(lanes, twice), "ugal": max(lanes, twice)}
     found["lash"] = max(lanes, *(_levels(graph) for graph in graphs))
     return {kind: {count} for kind, count in found.items() if count <= MOST_LANES}
