@@ -27,9 +27,12 @@ pub fn levels(net: &Network, view: View<'_>, most: u8, wanted: &[u8]) -> Result<
         if !std::mem::replace(&mut placed[column], true) {
             finder.select(class);
             for switch in starts.of(net, end) {
-                finder.follow(switch, end);
                 let place = switch as usize * columns + column;
-                let Some(layer) = finder.place(most, wanted.get(place).copied()) else { return Ok(None) };
+                let tried =
+                    wanted.get(place).copied().filter(|&layer| layer < most).into_iter().chain(0..most);
+                let Some(layer) = tried.into_iter().find(|&layer| finder.fits(switch, end, layer)) else {
+                    return Ok(None);
+                };
                 found[place] = layer;
             }
         }
@@ -37,7 +40,7 @@ pub fn levels(net: &Network, view: View<'_>, most: u8, wanted: &[u8]) -> Result<
     Ok(Some(found))
 }
 
-/// The layers so far, and the way of the pair at hand.
+/// The layers so far, and the ways of the class at hand.
 struct Finder<'a> {
     net: &'a Network,
     view: View<'a>,
@@ -46,11 +49,22 @@ struct Finder<'a> {
     numbers: Numbers,
     /// Per switch: its entry for the class at hand.
     entries: Vec<u32>,
-    /// Per switch: the last pair that came there.
+    /// Per layer and switch: what is known of the dependencies of all ways from there.
+    known: Vec<Vec<Known>>,
+    /// Per switch: the last try that came there.
     seen: Vec<u32>,
     round: u32,
-    /// The dependencies of the pair.
+    /// Where the present try came, and the dependencies that may be new.
+    came: Vec<u32>,
     waits: Vec<(u32, u32)>,
+}
+
+/// What is known of the dependencies of all ways from a switch in a layer: with long ways most are looked at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Known {
+    Nothing,
+    AllThere,
+    SomeRefused,
 }
 
 impl<'a> Finder<'a> {
@@ -67,8 +81,10 @@ impl<'a> Finder<'a> {
             layers: vec![],
             numbers,
             entries: vec![],
+            known: vec![],
             seen,
             round: 0,
+            came: vec![],
             waits: vec![],
         }
     }
@@ -78,14 +94,39 @@ impl<'a> Finder<'a> {
         self.entries.clear();
         self.entries
             .extend((0..self.net.switches as u32).map(|switch| self.view.entry(self.net, switch, class)));
+        self.known.iter_mut().for_each(|known| known.fill(Known::Nothing));
     }
 
-    /// Finds what packets wait for on all their ways from a switch.
-    fn follow(&mut self, start: u32, end: End) {
+    /// Adds all that packets wait for on their ways from a switch to a layer, if it has room for that.
+    fn fits(&mut self, start: u32, end: End, layer: u8) -> bool {
+        let layer = usize::from(layer);
+        while self.layers.len() <= layer {
+            self.layers.push(Layer::new(&self.first_order, &self.numbers));
+            self.known.push(vec![Known::Nothing; self.net.switches]);
+        }
+        let fits = self.follow(start, end, layer)
+            && self.layers[layer].fits(&self.numbers, self.waits.iter().copied());
+        let known = &mut self.known[layer];
+        if fits {
+            self.came.iter().for_each(|&switch| known[switch as usize] = Known::AllThere);
+        } else {
+            known[start as usize] = Known::SomeRefused;
+        }
+        fits
+    }
+
+    /// Finds what packets may newly wait for on their ways from a switch; false if some of that is refused.
+    fn follow(&mut self, start: u32, end: End, layer: usize) -> bool {
         self.round += 1;
         self.waits.clear();
+        self.came.clear();
         let mut open = vec![start];
         while let Some(switch) = open.pop() {
+            match self.known[layer][switch as usize] {
+                Known::Nothing => self.came.push(switch),
+                Known::AllThere => continue,
+                Known::SomeRefused => return false,
+            }
             for &link in self.onward(switch) {
                 let next = self.net.link_target[link as usize];
                 if next as usize >= self.net.switches || end == End::Via(next) {
@@ -98,6 +139,7 @@ impl<'a> Finder<'a> {
                 }
             }
         }
+        true
     }
 
     fn onward(&self, switch: u32) -> &'a [u32] {
@@ -105,16 +147,6 @@ impl<'a> Finder<'a> {
             NONE => &[],
             entry => self.view.group(entry >> 1),
         }
-    }
-
-    /// Adds the dependencies to the wanted layer, or else to the lowest one that has room for them.
-    fn place(&mut self, most: u8, wanted: Option<u8>) -> Option<u8> {
-        wanted.filter(|&layer| layer < most).into_iter().chain(0..most).find(|&layer| {
-            while self.layers.len() <= usize::from(layer) {
-                self.layers.push(Layer::new(&self.first_order, &self.numbers));
-            }
-            self.layers[usize::from(layer)].fits(&self.numbers, self.waits.iter().copied())
-        })
     }
 }
 
