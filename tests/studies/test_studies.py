@@ -324,6 +324,21 @@ def test_zero_load_latency_is_that_of_a_lonely_packet() -> None:
     assert simulate.run(scenario).summary["latency_ns"]["min"] == latency["min"]
 
 
+def test_lonely_packets_go_by_the_tables_before_a_fault() -> None:
+    """A ring whose cable fails later has longer ways then, and a switch that fails takes terminals along."""
+    ring: dict[str, Any] = {
+        "topology": {"kind": "ring", "switches": 6},
+        "technology": {"preset": "infiniband-4x-edr"},
+        "routing": {"kind": "up*/down*"},
+        "traffic": {"length": "64 B", "load": 0.1},
+    }
+    usual = inspection.inspect(Scenario.from_dict(ring))["zero_load_latency_ns"]
+    for what in ({"cable": "s(0)>s(1)"}, {"switch": "s(3)"}):
+        again = {**ring["routing"], "after_fault": {"delay": "20 us"}}
+        faulty = Scenario.from_dict({**ring, "routing": again, "fault": [{**what, "at": "50 us"}]})
+        assert inspection.inspect(faulty)["zero_load_latency_ns"] == usual
+
+
 def test_lonely_packets_find_whole_credits() -> None:
     """A packet of one credit does not wait for the rest of a credit that a shorter one before it has used."""
     scenario = small(

@@ -6,7 +6,7 @@
 //! of it than a limit, so the work for an arc is bounded.
 
 /// Vertices that are looked at for one arc; an arc for which these are too few is refused as well.
-const MOST_LOOKED_AT: usize = 512;
+const MOST_LOOKED_AT: usize = 2048;
 
 /// Vertices in an order in which every arc goes forward.
 #[derive(Clone, Debug)]

@@ -122,8 +122,11 @@ def _ports(link_target: Any, switches: int) -> NDArray[np.int64]:
 
 def check_drops(scenario: Scenario, arrays: Arrays) -> None:
     """Raise TechnologyError if packets are dropped, or ports share a memory, where packets cannot be computed
-    as one, or are cut.
+    as one, or are cut, or choose ways by queues, which are counted by credit.
     """
+    if arrays["via_by_queue"] and (len(arrays["link_pause_above"]) or arrays["drops"]):
+        message = "ugal counts queues by credit, and there is none where senders are paused or packets drop"
+        raise scenario.error(message, ("routing", "kind"), 'write routing.kind = "valiant"')
     shared = len(arrays["switch_pool_chars"]) > 0
     if (shared or arrays["drops"]) and not (_native.is_by_packet(arrays) and _only_stops(scenario)):
         what = _SHARED if shared else "full buffers that drop packets are"

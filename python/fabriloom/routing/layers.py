@@ -15,7 +15,7 @@ from .native import Core, numbers, table_of
 from .table import RouteTable, RoutingError
 from .up_down import one_way, root_of, up_down
 
-MOST_LAYERS = 64
+MOST_LAYERS = 255
 """More than any network has lanes."""
 _TURNED_AT_ONCE = 64
 """Rows that become columns together: a line of the cache."""

@@ -223,19 +223,8 @@ def _routing(scenario: Scenario) -> None:
         _traffic_class(scenario, ("routing", "traffic_class", place), one)
     if not isinstance(routing, AnyRouting):
         return
-    if isinstance(routing, Ugal):
-        _ugal(scenario)
     if routing.after_fault is not None:
         _after_fault(scenario, routing, routing.after_fault)
-
-
-def _ugal(scenario: Scenario) -> None:
-    """Refuse what holds characters without credit."""
-    names = ("pause_above_flits", "drop_when_full")
-    for name in (name for name in names if getattr(scenario.technology, name, None)):
-        message = "ugal counts queues by credit, and there is none where senders are paused or packets drop"
-        hint = 'remove it, or write routing.kind = "valiant"'
-        raise scenario.error(message, ("technology", name), hint, key=True)
 
 
 def _traffic_class(scenario: Scenario, path: Path, one: TrafficClass) -> None:

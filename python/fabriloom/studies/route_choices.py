@@ -148,8 +148,11 @@ def _by_hops(compiled: Compiled, lanes: int, enough: list[int]) -> dict[str, set
 
 
 def _levels(graph: Graph) -> int:
-    """Return how many service levels minimal paths take."""
-    table = routing.build(graph, "lash")
+    """Return how many service levels minimal paths take, or more than a link can have."""
+    try:
+        table = routing.build(graph, "lash")
+    except routing.RoutingError:
+        return MOST_LANES + 1
     assert table.levels is not None
     return table.levels.count
 

@@ -89,9 +89,9 @@ def _ways(compiled: Compiled, source: np.ndarray, target: np.ndarray) -> np.ndar
 
 
 def _without_others(arrays: dict[str, Any]) -> dict[str, Any]:
-    """Remove programs, codes, faults, closed routes and time-slots from the arrays."""
+    """Remove programs, codes, faults and the tables after them, closed routes and time-slots."""
     prefixes = (
-        *("program_", "op_", "event_", "message_", "fault_", "lane_slot", "ring_close"),
+        *("program_", "op_", "event_", "message_", "fault_", "table_", "lane_slot", "ring_close"),
         *("code_", "link_code_", "switch_code_"),
     )
     names = [name for name in arrays if name.startswith(prefixes)]
