@@ -14,6 +14,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from commands import command
 from fabriloom import Scenario, ScenarioError, load, routing, run, topology
 from fabriloom.cli import check_certificate
 from fabriloom.compile import compile
@@ -373,6 +374,19 @@ def test_the_smallest_change_of_a_routing_that_can_deadlock(tmp_path: Path) -> N
     for one in free:
         compiled = compile(load(tmp_path / "net.toml").with_settings(one["settings"]))
         assert compiled.routes.cycle is None
+
+
+def test_what_is_to_write_leaves_nothing_of_another_routing(tmp_path: Path) -> None:
+    minimal = 'kind = "dimension-order"\nvariant = "minimal"'
+    path = written(tmp_path, RING.replace('kind = "shortest-path"', minimal))
+    others = [
+        one for one in route_choices.look(load(path))["others"] if "technology.lanes" not in one["settings"]
+    ]
+    assert "\"routing={kind='up-star-down-star'}\"" in [one["write"] for one in others]
+    for one in others:
+        words = [one["write"].strip('"')] if one["write"].startswith('"') else one["write"].split()
+        said = command("route", path, "--json", *(part for word in words for part in ("--set", word)))
+        assert json.loads(said.stdout)["present"]["free"] == one["free"]
 
 
 def test_only_networks_with_switches_have_routes_to_choose(tmp_path: Path) -> None:

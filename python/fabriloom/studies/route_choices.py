@@ -51,6 +51,9 @@ def look(scenario: Scenario, jobs: int = 1) -> dict[str, Any]:
     present["channels"] = _channels(compiled.routes) if present["free"] else None
     others = {_what(one): one for one in _tried(scenario, _others(scenario, compiled, enough), jobs)}
     others.pop(_what(present), None)
+    stays = set(scenario.raw.get("routing") or {})
+    for one in others.values():
+        one["write"] = written(one["settings"], stays)
     replaced = compiled.routes.dead_in_turn(scenario, compiled.arrays, compiled.times.tick_ps)
     bounds = [
         [routing.lanes_needed(graph, thin, most) for graph, most in zip(graphs, each, strict=True)]
@@ -112,8 +115,9 @@ def _others(scenario: Scenario, compiled: Compiled, enough: list[int]) -> list[d
     lanes = compiled.routes.technology.lanes
     found: list[dict[str, Any]] = [{"kind": kind} for kind in ("shortest-path", "up-star-down-star", "auto")]
     if "shape" in compiled.graph.planes[0].graph.layout:
-        minimal = {"kind": "dimension-order", "variant": "minimal"}
-        found += [{**minimal, "lane_choice": choice} for choice in ("dateline", "bubble")]
+        order = {"kind": "dimension-order"}
+        found.insert(0, order)
+        found += [{**order, "variant": "minimal", "lane_choice": one} for one in ("dateline", "bubble")]
     settings: list[dict[str, Any]] = [{"routing": one} for one in found]
     if lanes > 1:
         escape = {"kind": "up-star-down-star", "lane_choice": "escape-with-room"}
@@ -211,13 +215,20 @@ def verdict(found: dict[str, Any]) -> str:
         return f"{said}. No other routing was found that cannot"
     same = [one for one in free if one["lanes"] <= present["lanes"]]
     best = max(same or free, key=lambda one: one["accepted_mbytes_per_s_bound"] or 0)
-    return f"{said}. Smallest change: {written(best['settings'])}"
+    return f"{said}. Smallest change: {best['write']}"
 
 
-def written(settings: dict[str, Any]) -> str:
-    """Return settings as a user writes them after ``--set``."""
-    own = {name: value for name, value in settings.get("routing", {}).items() if value is not True}
-    pairs = [*((f"routing.{name}", value) for name, value in own.items())]
+def written(settings: dict[str, Any], stays: set[str]) -> str:
+    """Return settings as a user writes them after ``--set``.
+
+    ``stays``: keys of the scenario's own routing; any that is none of the settings' would stay as it is, so
+    the whole routing is written.
+    """
+    own = {name: value for name, value in settings["routing"].items() if value is not True}
+    pairs: list[tuple[str, Any]] = [(f"routing.{name}", value) for name, value in own.items()]
+    if stays - set(settings["routing"]):
+        whole = ", ".join(f"{name}='{value}'" for name, value in own.items()).replace("'False'", "false")
+        pairs = [('"routing', f'{{{whole}}}"')]
     pairs += [(name, value) for name, value in settings.items() if name != "routing"]
     return " ".join(f"{name}={str(value).lower() if value is False else value}" for name, value in pairs)
 
@@ -228,7 +239,7 @@ def table(found: dict[str, Any]) -> list[list[str]]:
         found["others"],
         key=lambda one: (not one["free"], -(one["accepted_mbytes_per_s_bound"] or 0), one["lanes"]),
     )
-    return [_row(found["present"], "as it is"), *(_row(one, written(one["settings"])) for one in order)]
+    return [_row(found["present"], "as it is"), *(_row(one, one["write"]) for one in order)]
 
 
 def _row(one: dict[str, Any], settings: str) -> list[str]:
