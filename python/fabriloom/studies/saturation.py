@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..compile import compile
 from ..process.libraries import pl
 from ..results import Provenance
 from ..results.figures import measured
@@ -163,9 +165,13 @@ class _Search:
         self.options = options
         self.tried: dict[float, Point] = {}
         self.interrupted = False
-        self.judge = Judge.of(varied(scenario, {load_of(scenario): 1.0}))
-        self.path = load_of(scenario)
-        self.most = BEYOND_BOUND * self.judge.bound if self.path == SCALE else 1.0
+        self.path, self.most = load_of(scenario), 1.0
+        full = varied(scenario, {self.path: 1.0})
+        self.judge = Judge.of(full)
+        if self.path == SCALE:
+            # No source makes more than a packet a grain.
+            often = compile(full).demand().per_grain or 0.0
+            self.most = min(BEYOND_BOUND * self.judge.bound, 0.999 / often if often else math.inf)
 
     def run(self, loads: Sequence[float]) -> bool:
         """Run the loads that were not run yet; returns False if interrupted."""
@@ -183,6 +189,15 @@ class _Search:
         """Round a load, for tables and so that the hash of a scenario does not depend on the last bit."""
         return float(f"{load:.4g}") if self.path == SCALE else round(load, 4)
 
+    def ends(self) -> tuple[float, float | None]:
+        """Return the load up to which all tried ones were sustained, and the next one; None without."""
+        low = 0.0
+        for load in sorted(self.tried):
+            if not self.sustained(load):
+                return low, load
+            low = load
+        return low, None
+
     def points(self) -> list[Point]:
         """Return the finished runs by load."""
         return [self.tried[load] for load in sorted(self.tried)]
@@ -196,11 +211,10 @@ def _peak(scenario: Scenario, resolution: float, options: dict[str, Any]) -> Sat
         if search.run([tenth / 10 for tenth in range(1, 11)]):
             _look_beside_the_best(search, 0.05)
         return _result(scenario, "peak", search.points(), search.interrupted)
-    low, high = _narrow_down(search, resolution)
-    if not search.interrupted and high is not None:
+    if _narrow_down(search, resolution):
         _look_beside_the_best(search, resolution)
     # Interrupted at once nothing is known, of the ends neither.
-    ends = (low, high) if search.tried else ()
+    ends = search.ends() if search.tried else ()
     return _result(scenario, "peak", search.points(), search.interrupted, *ends)
 
 
@@ -213,11 +227,11 @@ def _look_beside_the_best(search: _Search, resolution: float) -> None:
     search.run([search.rounded(load) for load in beside])
 
 
-def _narrow_down(search: _Search, resolution: float) -> tuple[float, float | None]:
-    """Return the largest sustained load and the smallest load above it that was not sustained."""
+def _narrow_down(search: _Search, resolution: float) -> bool:
+    """Try loads around the largest sustained one; false if all are, or if interrupted."""
     low, high = 0.0, search.rounded(search.most)
     if search.run([high]) and search.sustained(high):
-        return high, None
+        return False
     while not search.interrupted and high - low > resolution:
         loads = [search.rounded(low + (high - low) * part) for part in (1 / 3, 2 / 3)]
         if not search.run(loads):
@@ -227,7 +241,7 @@ def _narrow_down(search: _Search, resolution: float) -> tuple[float, float | Non
                 high = load
                 break
             low = load
-    return low, high
+    return not search.interrupted
 
 
 def _result(
