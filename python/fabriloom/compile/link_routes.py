@@ -63,8 +63,7 @@ class LinkRoutes:
                 parameters["by_source"] = scenario.routing.addressing == "path" or self.technology.in_flits
             self.planes = planes_with(graph, parameters)
             """Per plane of the graph: its graph and table."""
-            tables = [table for _, table in self.planes]
-            self.classes = by_pair(scenario, graph, self.classes, tables, lanes)
+            self.classes = by_pair(scenario, graph, self.classes, [one for _, one in self.planes], lanes)
             self._escape: dict[int, RouteTable] = {}
             """Tables of escape lanes, by the table of the other lanes."""
             if self.lane_choice in routing.ESCAPES:
@@ -73,6 +72,7 @@ class LinkRoutes:
                 self.planes = self._in_rings()
             tables = [table for _, table in self.planes]
             self.table = routing.together(graph, tables)
+            self.headed = self.via and self.table.threshold is None  # of ugal's packets only some have one
             self._divided: dict[tuple[int, int, int | None], RouteTable] = {}
             """Tables of planes by lanes, by the table, the number of lanes, and the half of senders."""
             self.lane_table = self.by_lanes(tables)

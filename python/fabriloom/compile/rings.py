@@ -225,7 +225,7 @@ class RingNetwork:
 class RingRoutes:
     """The routes of a network of rings, with the methods of LinkRoutes; errors point into the file."""
 
-    via = False
+    via = headed = False
     escapes = False
     bubble = False
     distributions: ClassVar[list[Distribution]] = []

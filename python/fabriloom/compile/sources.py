@@ -42,7 +42,7 @@ class Packets:
                 routes.technology,
                 scenario.parameters("traffic"),
                 seed=scenario.seed,
-                via=routes.via,
+                via=routes.headed,
                 ports=parallel(routes, scenario.port_choice),
                 distributions=routes.distributions,
                 others_ps=self._others_ps,

@@ -99,7 +99,8 @@ def channel_load(
 def load_unit(routes: LinkRoutes, loads: Reals, packet: Packet) -> float:
     """Return what the busiest source sends at load 1: the part of the technology's rate that its link has.
 
-    Of several ports it is that of the first. The header of a random switch counts for the load.
+    Of several ports it is that of the first. The header of a random switch counts for the load, if every
+    packet has it.
     """
     out, several = routes.graph.terminal_out_links, routes.graph.several
     sent, rate = loads[out], rates(routes, packet)[out]
@@ -108,7 +109,7 @@ def load_unit(routes: LinkRoutes, loads: Reals, packet: Packet) -> float:
         sent, rate = np.bincount(several.terminal, weights=sent)[terminal], rate[first]
     busiest = sent >= sent.max() * (1 - _ALIKE)
     most = float(rate[busiest].max()) if sent.any() else 1.0
-    return most / (1 + header_part(routes, packet[1]))
+    return most / (1 + (header_part(routes, packet[1]) if routes.headed else 0.0))
 
 
 def rates(routes: LinkRoutes, packet: Packet = ENDLESS) -> Reals:
