@@ -119,6 +119,26 @@ def test_rates_are_raised_by_their_scale() -> None:
         saturate(rated, "backlog")
 
 
+def test_no_source_is_asked_for_two_packets_in_a_grain() -> None:
+    """Packets of a flit fill a link with one in each cycle, and more would not be made."""
+    given = {"topology": {"kind": "crossbar", "terminals": 4}, "technology": {"preset": "generic"}}
+    traffic = {"length": "1 flits", "rate": "3000 MB/s", "arrivals": "constant"}
+    rated = Scenario.from_dict({**given, "traffic": traffic, "run": {"duration": "5 us", "precision": 0}})
+    found = saturate(rated, resolution=0.1)
+    assert found.sustained_load is not None
+    assert 1 < found.sustained_load <= 8 / 3
+    assert f"up to scale {found.sustained_load:.4g}" in found.verdict
+
+
+def test_the_load_of_ugal_has_no_header_that_few_packets_carry() -> None:
+    given = {"topology": {"kind": "hyperx", "shape": [4]}, "technology": {"preset": "generic", "lanes": 4}}
+    traffic = {"length": "1 flits", "load": 0.5, "arrivals": "constant"}
+    straight = {**given, "traffic": traffic, "run": {"duration": "20 us", "precision": 0}}
+    ugal = Scenario.from_dict({**straight, "routing": {"kind": "ugal", "threshold": 30}})
+    assert run(ugal).summary["offered_mbytes_per_s"] == pytest.approx(16_000, rel=1e-3)
+    assert inspect(ugal)["channel_load"]["accepted_mbytes_per_s_bound"] == pytest.approx(32_000)
+
+
 def test_runs_end_when_throughput_is_known() -> None:
     """Near the limit, latencies are known much later: a run for them has many more events."""
     given = {
@@ -205,6 +225,19 @@ def test_several_senders_fill_a_link_with_small_buffers_better_than_one() -> Non
         assert accepted == pytest.approx(bound, rel=1e-3)
         bounds.append(bound)
     assert bounds == pytest.approx([9750, 10_064, 10_064], rel=1e-3)
+
+
+@pytest.mark.parametrize("lanes", [1, 2, 4])
+def test_lanes_of_a_long_cable_have_no_more_under_way_than_their_credit(lanes: int) -> None:
+    """By hand: 8 flits of 8 B a lane for each round trip of 403 cycles, 317 MB/s for two ways of payload."""
+    tech = {"preset": "generic", "lanes": lanes, "cable_length": "40 m"}
+    grid = {"kind": "grid", "shape": [2], "terminals_per_switch": 3}
+    scenario = of(grid, tech, {"pattern": {"kind": "shift", "by": 3}, "length": "40 B"})
+    found = inspect(scenario)["channel_load"]
+    accepted = fabriloom.run(scenario).summary["accepted_mbytes_per_s"]
+    assert found["busiest_link"] == "s(0)>s(1)"
+    assert accepted <= found["accepted_mbytes_per_s_bound"] * 1.05
+    assert accepted > 0.8 * found["accepted_mbytes_per_s_bound"]
 
 
 def test_neighbours_at_a_switch_do_not_wait_for_links_between_switches() -> None:

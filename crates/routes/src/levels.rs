@@ -97,7 +97,7 @@ impl<'a> Finder<'a> {
         self.known.iter_mut().for_each(|known| known.fill(Known::Nothing));
     }
 
-    /// Adds all that packets wait for on their ways from a switch to a layer, if it has room for that.
+    /// Adds all that packets from a switch wait for to a layer, if it has room for that.
     fn fits(&mut self, start: u32, end: End, layer: u8) -> bool {
         let layer = usize::from(layer);
         while self.layers.len() <= layer {
@@ -115,7 +115,7 @@ impl<'a> Finder<'a> {
         fits
     }
 
-    /// Finds what packets may newly wait for on their ways from a switch; false if some of that is refused.
+    /// Finds what packets from a switch may newly wait for; false if some of that is refused.
     fn follow(&mut self, start: u32, end: End, layer: usize) -> bool {
         self.round += 1;
         self.waits.clear();

@@ -24,6 +24,8 @@ from .schema import Cost, Requirements
 
 MOST_WAYS = 17
 """Most paths that are counted."""
+_NEARLY = 1 - 1e-9
+"""A bound that is exactly what is needed may be less by rounding."""
 Capacities = list[dict[int, int]]
 
 
@@ -216,7 +218,7 @@ class Arithmetic:
         looked.misses += _over(("limits", "cables"), "cables", cables, limits.cables)
         looked.misses += _over(("limits", "cost"), f"cost{unit}", cost, limits.cost)
         narrow = self._narrow(candidate)
-        if narrow is not None and narrow < asked.require.margin:
+        if narrow is not None and narrow < asked.require.margin * _NEARLY:
             looked.misses.append(short_of_margin(narrow, asked.require.margin, "its narrowest place"))
         facts = {"cables": cables, "ports": ports, "switches": count * shape.switches, "narrow": narrow}
         looked.facts.update(facts)
@@ -285,10 +287,10 @@ def build(requirements: Requirements, base: Scenario, looked: Looked) -> None:
     unit = f" {requirements.cost.unit}".rstrip()
     looked.misses += _over(("limits", "cost"), f"cost{unit}", looked.cost, requirements.limits.cost)
     bound, busiest = _bound(compiled)
-    if bound < asked.margin:  # with ways shared evenly; better shares take longer to find
+    if bound < asked.margin * _NEARLY:  # with ways shared evenly; better shares take longer to find
         bound, busiest = _bound(compiled, shared=True)
     looked.facts |= {"bound": bound, "busiest": busiest}
-    if bound < asked.margin:
+    if bound < asked.margin * _NEARLY:
         looked.misses.append(short_of_margin(bound, asked.margin, busiest))
     if compiled.cycle:
         text = "its routing can deadlock: " + " -> ".join(compiled.cycle_names()[:3]) + " …"

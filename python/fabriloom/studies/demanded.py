@@ -49,10 +49,10 @@ def demanded(
     names, shares = list(used), np.array(list(used.values())) / (1.0 if left is None else left)
     demand, inspected = compiled.demand(), inspection_of(compiled)
     scale, offered = float(compiled.scenario.traffic.scale or 1.0), _offered_mbytes_per_s(compiled, demand)
-    busiest, most = int(np.argmax(shares)), float(shares.max())
     # A link that a small buffer or the time between two packets holds back is never busy all the time.
     full = inspected.times(demand, left)
     asked = np.maximum(shares, 1 / full)
+    busiest, most = int(np.argmax(asked)), float(asked.max())
     over = [
         {"what": names[at], "share": float(asked[at])}
         for at in np.argsort(-asked, kind="stable")

@@ -80,12 +80,15 @@ def alone(compiled: Compiled) -> Compiled:
 
 
 def _ways(compiled: Compiled, source: np.ndarray, target: np.ndarray) -> np.ndarray:
-    """Return how many packets show the ways of each pair: one for each port by which they can leave."""
-    if compiled.graph.several is None:
-        drawn = len(compiled.arrays["via_switch"]) > 0
-        return np.full(len(source), max(1, MOST_FLOWS // len(source)) if drawn else 1)
-    pair, _, _ = port_pairs(compiled.routes, compiled.scenario.port_choice, source, target)
-    return np.bincount(pair, minlength=len(source))
+    """Return how many packets show the ways of each pair: one for each port by which they can leave, or as
+    many times more if they draw switches.
+    """
+    found = np.ones(len(source), np.int64)
+    if compiled.graph.several is not None:
+        pair, _, _ = port_pairs(compiled.routes, compiled.scenario.port_choice, source, target)
+        found = np.bincount(pair, minlength=len(source))
+    drawn = len(compiled.arrays["via_switch"]) > 0
+    return found * (max(1, MOST_FLOWS // int(found.sum())) if drawn else 1)
 
 
 def _without_others(arrays: dict[str, Any]) -> dict[str, Any]:

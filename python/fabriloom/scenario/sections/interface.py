@@ -31,7 +31,7 @@ class TimeCode(Section):
     every_ps: PositiveTimePs = setting("Time from one time-code to the next")
     first_ps: TimePs | None = optional("Time of the first time-code; if not given, one interval")
     until_ps: PositiveTimePs | None = optional(
-        "The terminal sends no time-code after this time, so that another one can be the master; "
+        "The terminal sends no time-code from this time on, so that another one can be the master; "
         "if not given, it sends to the end of the run"
     )
 

@@ -167,9 +167,13 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
         return found  # when a time-slot is open for a packet depends on the length of its path
     for own, links in cables(routes):
         carried, lanes = _over_any_cable(compiled, own, idle), 1
+        between = np.setdiff1d(links, out)
         if routes.technology.lanes > 1 and carried.limited_by != "wire":
             one = {**own, **trial.LANE_ALONE}
             by_one = _over_any_cable(compiled, one, idle)
+            if by_one.limited_by == "buffer" and len(between):
+                # No lane has more on its way than its own credit.
+                found[between] = routes.technology.lanes * _shared(compiled, one, by_one, idle)
             if {by_one.limited_by, carried.limited_by} != {"buffer"}:
                 # Others send while a lane hands over. Which they are depends on more than a path.
                 own, carried, lanes = one, by_one, routes.technology.lanes
@@ -185,7 +189,6 @@ def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Rea
         sending = np.isin(out, links)
         if sending.any() and held_back:
             found[out[sending]] = lanes * _first_hop(compiled, own, carried, idle)[sending]
-        between = np.setdiff1d(links, out)
         if held_back and routes.technology.lanes == 1 and len(between):
             found[between] = _shared(compiled, own, carried, idle)
     usual = _of_path(compiled, {}, idle)
