@@ -59,7 +59,7 @@ def _dragonflies() -> Iterator[Case]:
             for to_next in (False, True):
                 formula = 0.5 if engine == "valiant" else 1 / cables if to_next else 1.0
                 yield Case(network, to_next, engine, lanes, formula)
-    yield Case(LARGE, True, "ugal", 4, 0.5, load=0.6)
+    yield Case(LARGE, True, "ugal", 4, 0.5, load=0.53)
     yield Case(SMALL, False, "ugal", 4, 1.0)
     yield Case(SMALL, True, "ugal", 4, 0.5, load=0.5)
     yield Case(SMALL, True, "ugal", 4, 0.5)
@@ -70,7 +70,7 @@ CASES = (
     Case(SLIM_FLY, False, "minimal-layers", 2, None),
     Case(SLIM_FLY, False, "up-star-down-star", 1, None),
     Case(SLIM_FLY, False, "valiant", 4, None, load=0.5),
-    Case(SLIM_FLY, False, "ugal", 4, None, load=0.9),
+    Case(SLIM_FLY, False, "ugal", 4, None, load=0.8),
 )
 
 
