@@ -421,6 +421,7 @@ def _ports(
         if port not in names:
             near = units.nearest(port, names)
             hint = f'did you mean "{near}"?' if near else f"planes are {', '.join(names)}"
+            hint = f"write {port} without quotes for a port of that number" if port.isdecimal() else hint
             raise scenario.error(f'there is no plane "{port[:60]}"', path, hint)
         if not any(names.index(port) in layout for layout in layouts):
             message = f'no sender of this class has a port in plane "{port}"'
