@@ -290,3 +290,18 @@ def test_the_last_packet_on_rings_is_padded_to_the_next_payload() -> None:
         found = inspect(scenario(program, **sections))["channel_load"]
         carried = results(program, **sections).summary["messages"]["mbytes_per_s"]
         assert 0.8 < carried / found["accepted_mbytes_per_s_bound"] <= 1, preset
+
+
+@pytest.mark.parametrize(("cable", "carries"), [("1 m", 5470), ("10 m", 817.4), ("100 m", 85.99)])
+def test_packets_of_a_message_take_as_long_as_others_of_their_lengths(cable: str, carries: float) -> None:
+    """By hand at 100 m: twelve packets of 256 B take three round trips each, the last one of 128 B one."""
+    sections: dict[str, Any] = {
+        "topology": {"kind": "crossbar", "terminals": 4},
+        "technology": {"preset": "generic", "cable_length": cable},
+        "protocol": {"preset": "raw", "packet": "256 B", "acknowledge": "packet", "ack_time": "100 ns"},
+    }
+    program = {"kind": "funnel-in", "size": "3200 B", "rounds": 40}
+    most = inspect(scenario(program, **sections))["channel_load"]["accepted_mbytes_per_s_bound"]
+    carried = results(program, **sections).summary["messages"]["mbytes_per_s"]
+    assert most == pytest.approx(carries, rel=1e-3)
+    assert 0.98 * most < carried <= most

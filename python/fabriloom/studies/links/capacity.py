@@ -213,11 +213,22 @@ def _shared(
     senders = max(2, min(inputs, math.ceil(1 / alone.share) + 1))
     longest = alone.limited_by == "hand-over" and trial.has_own_lengths(compiled)
     length = f"{min(longest_bytes(compiled), trial.MOST_CHARS)} B" if longest else None
-    line = trial.line(compiled, own, length, senders, into_terminal)
-    found = trial.of_line(line, idle, named=False)
+
+    def tried(length: str | None) -> Capacity:
+        return trial.of_line(trial.line(compiled, own, length, senders, into_terminal), idle, named=False)
+
+    found = tried(length)
     if alone.limited_by == "hand-over" and trial.is_long(compiled):
         return found.wire
-    return max(alone.share, found.share)
+    # A message's packets take as long as others of their lengths: a mean one may need a round trip more.
+    tech = compiled.technology
+    messages = [] if isinstance(compiled.sources, Packets) else _messages(compiled, compiled.sources)
+    mixed = [0.0]
+    for sizes in messages:
+        wire_ps = [tech.mean_packet_ps(tech.payload_chars(size)) for size in sizes]
+        taken_ps = [ps / tried(f"{size} B").share for ps, size in zip(wire_ps, sizes, strict=True)]
+        mixed.append(sum(wire_ps) / sum(taken_ps))
+    return max(alone.share, found.share, *mixed)
 
 
 def _in_other_lanes(compiled: Compiled, found: Capacity, alone: Capacity) -> Capacity:
