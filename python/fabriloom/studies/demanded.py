@@ -52,7 +52,8 @@ def demanded(
     # A link that a small buffer or the time between two packets holds back is never busy all the time.
     full = inspected.times(demand, left)
     asked = np.maximum(shares, 1 / full)
-    busiest, most = int(np.argmax(asked)), float(asked.max())
+    used_up = asked if asked.max() > 1 else shares
+    busiest, most = int(np.argmax(used_up)), float(used_up.max())
     over = [
         {"what": names[at], "share": float(asked[at])}
         for at in np.argsort(-asked, kind="stable")
