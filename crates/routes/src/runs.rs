@@ -17,7 +17,7 @@ use crate::{NONE, Network, OWN, RouteError, View};
 /// With more runs than this, and than a quarter of the entries, they save nothing.
 pub(crate) const FEW: usize = 1 << 20;
 
-/// With more runs than this, and than a quarter of the entries, following the packets is faster.
+/// With more runs than this, and than three quarters of the entries, following the packets is faster.
 const SHORT: usize = 1 << 14;
 
 /// More waits than this, a gigabyte, are taken together by switches.
@@ -81,9 +81,12 @@ impl<'a> Runs<'a> {
             }
             runs.push((columns as u32, last));
             start.push(runs.len());
-            if runs.len() > SHORT.max(view.route.len() / 4) {
+            if runs.len() > FEW.max(view.route.len() / 4) {
                 return None;
             }
+        }
+        if runs.len() > SHORT.max(view.route.len() / 4 * 3) {
+            return None;
         }
         Some(Self { net, view, targets, start, runs, terminal })
     }
