@@ -307,8 +307,9 @@ def main() -> None:
     """One case as told, or all and their page."""
     arguments = asked(__doc__)
     if arguments.case:
-        measure, case = json.loads(arguments.case)
-        print(json.dumps(ALL[measure][4](case)))
+        number, case = json.loads(arguments.case)
+        *_, measure, _ = ALL[number]
+        print(json.dumps(measure(case)))
         return
     parts: list[str] = []
     for number, (heading, note, head, each, _, row) in enumerate(ALL[:1] if arguments.quick else ALL):

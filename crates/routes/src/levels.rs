@@ -28,9 +28,9 @@ pub fn levels(net: &Network, view: View<'_>, most: u8, wanted: &[u8]) -> Result<
             finder.select(class);
             for switch in starts.of(net, end) {
                 let place = switch as usize * columns + column;
-                let tried =
+                let mut tried =
                     wanted.get(place).copied().filter(|&layer| layer < most).into_iter().chain(0..most);
-                let Some(layer) = tried.into_iter().find(|&layer| finder.fits(switch, end, layer)) else {
+                let Some(layer) = tried.find(|&layer| finder.fits(switch, end, layer)) else {
                     return Ok(None);
                 };
                 found[place] = layer;

@@ -163,11 +163,11 @@ def _program_lines(program: dict[str, Any]) -> list[tuple[str, str]]:
     return [("program", f"{program['terminals']:,} terminals, {sent}{events}{channels}")]
 
 
-def load_bound(scenario: Scenario) -> float:
+def load_bound(scenario: Scenario | Compiled) -> float:
     """Return the offered load (at most 1), or the scale of rates, at which a link, bus or memory is full
     however switches share ways. Above it, not all traffic can be accepted. Raises ScenarioError.
     """
-    compiled = compile(scenario)
+    compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
     asked, of = demanded.demanded(compiled, shared=True), "scale_bound"
     if asked is None:
         asked, of = inspection_of(compiled).full_first(shared=True), "load_bound"

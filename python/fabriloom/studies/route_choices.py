@@ -225,12 +225,12 @@ def written(settings: dict[str, Any], stays: set[str]) -> str:
     the whole routing is written.
     """
     own = {name: value for name, value in settings["routing"].items() if value is not True}
-    pairs: list[tuple[str, Any]] = [(f"routing.{name}", value) for name, value in own.items()]
-    if stays - set(settings["routing"]):
-        whole = ", ".join(f"{name}='{value}'" for name, value in own.items()).replace("'False'", "false")
-        pairs = [('"routing', f'{{{whole}}}"')]
-    pairs += [(name, value) for name, value in settings.items() if name != "routing"]
-    return " ".join(f"{name}={str(value).lower() if value is False else value}" for name, value in pairs)
+    whole = stays - set(settings["routing"])
+    quote = "'" if whole else ""
+    texts = ("false" if value is False else f"{quote}{value}{quote}" for value in own.values())
+    words = [f"{name}={text}" for name, text in zip(own, texts, strict=True)]
+    said = [f'"routing={{{", ".join(words)}}}"'] if whole else [f"routing.{word}" for word in words]
+    return " ".join([*said, *(f"{name}={value}" for name, value in settings.items() if name != "routing")])
 
 
 def table(found: dict[str, Any]) -> list[list[str]]:

@@ -166,11 +166,11 @@ class _Search:
         self.tried: dict[float, Point] = {}
         self.interrupted = False
         self.path, self.most = load_of(scenario), 1.0
-        full = varied(scenario, {self.path: 1.0})
+        full = compile(varied(scenario, {self.path: 1.0}))
         self.judge = Judge.of(full)
         if self.path == SCALE:
             # No source makes more than a packet a grain.
-            often = compile(full).demand().per_grain or 0.0
+            often = full.demand().per_grain or 0.0
             self.most = min(BEYOND_BOUND * self.judge.bound, 0.999 / often if often else math.inf)
 
     def run(self, loads: Sequence[float]) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..compile import Compiled
 from ..results.figures import figures, in_percent, measured
 from ..results.limit import WAITS, arrivals, held_by, seems_to_keep_up
 from ..scenario.schema import Scenario
@@ -24,7 +25,7 @@ class Judge:
     """The load at which a link, bus or memory is full."""
 
     @classmethod
-    def of(cls, scenario: Scenario) -> Judge:
+    def of(cls, scenario: Scenario | Compiled) -> Judge:
         """Make the judge of a scenario from its form at load 1. Raises ScenarioError."""
         return cls(inspection.load_bound(scenario))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
@@ -221,14 +222,15 @@ def _shared(
     if alone.limited_by == "hand-over" and trial.is_long(compiled):
         return found.wire
     # A message's packets take as long as others of their lengths: a mean one may need a round trip more.
-    tech = compiled.technology
-    messages = [] if isinstance(compiled.sources, Packets) else _messages(compiled, compiled.sources)
-    mixed = [0.0]
-    for sizes in messages:
-        wire_ps = [tech.mean_packet_ps(tech.payload_chars(size)) for size in sizes]
-        taken_ps = [ps / tried(f"{size} B").share for ps, size in zip(wire_ps, sizes, strict=True)]
-        mixed.append(sum(wire_ps) / sum(taken_ps))
-    return max(alone.share, found.share, *mixed)
+    tech, mixed = compiled.technology, [alone.share, found.share]
+    if found.limited_by != "wire" and not isinstance(compiled.sources, Packets):
+        for sizes in map(Counter, _messages(compiled, compiled.sources)):
+            wire_ps = {
+                size: many * tech.mean_packet_ps(tech.payload_chars(size)) for size, many in sizes.items()
+            }
+            taken_ps = sum(ps / tried(f"{size} B").share for size, ps in wire_ps.items())
+            mixed.append(sum(wire_ps.values()) / taken_ps)
+    return max(mixed)
 
 
 def _in_other_lanes(compiled: Compiled, found: Capacity, alone: Capacity) -> Capacity:
