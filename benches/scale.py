@@ -26,7 +26,7 @@ FAILURES = 60
 """Failures that are timed."""
 FAILED = ("network", "terminals", "switches", "failures", "first look, s", "each, ms", "memory, MB")
 CHECKED = ("network", "technology", "terminals", "switches", "check, s", "memory, MB")
-ROUTED = ("network", "technology", "others", "jobs", "route, s", "memory, MB")
+ROUTED = ("network", "technology", "others", "jobs", "verdict, s", "all, s", "memory, MB")
 PRESETS = ("infiniband-4x-edr", "spacewire-200")
 """With four lanes, and with one."""
 HEADER = ("network", "terminals", "switches", "load and check, s", "start, s", "memory, MB", "M per s")
@@ -204,11 +204,14 @@ def looked(case: dict[str, Any]) -> dict[str, Any]:
     from fabriloom.studies import route_choices
 
     given = {name: value for name, value in case.items() if name != "jobs"}
-    begin = time.perf_counter()
-    found = route_choices.look(Scenario.from_dict(given), case["jobs"])
+    times = [time.perf_counter()]
+    found = route_choices.look(
+        Scenario.from_dict(given), case["jobs"], lambda present: times.append(time.perf_counter())
+    )
     return {
         "others": len(found["others"]),
-        "route_s": time.perf_counter() - begin,
+        "verdict_s": times[1] - times[0],
+        "route_s": time.perf_counter() - times[0],
         "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
     }
 
@@ -216,7 +219,7 @@ def looked(case: dict[str, Any]) -> dict[str, Any]:
 def looked_cells(case: dict[str, Any], row: dict[str, Any]) -> list[str]:
     """A row of the table of other routings."""
     what = [_name(case["topology"]), case["technology"]["preset"], str(row["others"]), str(case["jobs"])]
-    return [*what, f"{row['route_s']:.1f}", f"{row['peak_mb']:,.0f}"]
+    return [*what, f"{row['verdict_s']:.1f}", f"{row['route_s']:.1f}", f"{row['peak_mb']:,.0f}"]
 
 
 def inspected_cells(given: dict[str, Any], row: dict[str, Any]) -> list[str]:
@@ -282,8 +285,8 @@ layers elsewhere.""",
     (
         "### Other routings",
         """Time by the clock of `fabriloom route` for networks of about 1,000 switches, with as many
-routings at once as said: the proof of the present one, its cost, and the same for all others. The
-aim: a second.""",
+routings at once as said: until it says whether the present one can deadlock, with the proof, and
+until it has said the same of all others, with what they cost. The aim: a second.""",
         ROUTED,
         routed,
         looked,

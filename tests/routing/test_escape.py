@@ -259,7 +259,8 @@ def test_route_offers_it_for_tori_of_whole_packets() -> None:
         others = route_choices.look(scenario)["others"]
         found = [one["free"] for one in others if one["note"].endswith("a free place in each ring")]
         assert found == [True] * offered
-    said = route_choices.verdict(route_choices.look(bubble_network({"kind": "torus", "shape": [5, 5]})))
+    found = route_choices.look(bubble_network({"kind": "torus", "shape": [5, 5]}))
+    said = route_choices.verdict(found["present"])
     assert said.startswith("cannot deadlock (dimension-order with a free place in each ring)")
 
 

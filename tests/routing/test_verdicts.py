@@ -71,7 +71,9 @@ def test_planes_that_differ_are_judged_each() -> None:
         whole = {"topology": {"kind": "planes", "planes": planes}, "routing": {"kind": "shortest-path"}}
         one = Scenario.from_dict({**whole, "technology": {"preset": "generic"}})
         assert f"can happen{said}; a cycle: " in inspect(one)["deadlock"]["text"]
-        assert f"can deadlock{said} (shortest-path): " in route_choices.verdict(route_choices.look(one))
+        assert f"can deadlock{said} (shortest-path): " in route_choices.verdict(
+            route_choices.look(one)["present"]
+        )
         text = inspect(one.with_settings(flows((0, 1))))["deadlock"]["text"]
         assert f"in other traffic it can{said}: " in text
 
@@ -365,7 +367,7 @@ load = 0.3
 def test_the_smallest_change_of_a_routing_that_can_deadlock(tmp_path: Path) -> None:
     found = route_choices.look(load(written(tmp_path, RING)))
     assert not found["present"]["free"]
-    assert "Smallest change: " in route_choices.verdict(found)
+    assert "Smallest change: " in route_choices.smallest_change(found)
     free = [one for one in found["others"] if one["free"]]
     kinds = {"dimension-order", "up-star-down-star", "minimal-layers", "hops", "valiant"}
     assert {one["kind"] for one in free} >= kinds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from itertools import product
 from typing import Any
@@ -24,7 +25,12 @@ MOST_LANES = 16
 """Most lanes that a link can have."""
 
 
-def look(scenario: Scenario, jobs: int = 1) -> dict[str, Any]:
+def look(
+    scenario: Scenario,
+    jobs: int = 1,
+    first: Callable[[dict[str, Any]], None] = lambda present: None,
+    progress: Callable[[float], None] = lambda share: None,
+) -> dict[str, Any]:
     """Return the routing of a scenario and others for the same network, ready for JSON.
 
     ``present`` is the routing as it is, ``others`` are the remaining ones. Each has ``kind``, ``note``,
@@ -33,7 +39,8 @@ def look(scenario: Scenario, jobs: int = 1) -> dict[str, Any]:
     ``lanes_enough``: lanes with which ``minimal-layers`` leaves out no minimal path, and with which every
     pair keeps one; ``lanes_needed``: lower and upper bound of the least that any choice of lanes takes, for
     both. ``after_fault``: the verdict with all tables that replace others, None without; ``free``: of both.
-    ``jobs``: how many are looked at at once. Raises ScenarioError.
+    ``jobs``: how many are looked at at once. ``first`` is called with the present one, once that is known,
+    long before the others are; ``progress`` with their finished share. Raises ScenarioError.
     """
     compiled = compile(scenario)
     if compiled.graph.network_kind.by_port_tables:
@@ -44,12 +51,14 @@ def look(scenario: Scenario, jobs: int = 1) -> dict[str, Any]:
         raise scenario.error(
             "on a cable between two terminals nothing is routed", ("topology",), "add switches"
         )
-    layers = [[routing.layers_needed(graph, thin) for graph in graphs] for thin in (False, True)]
-    enough = [max(each) for each in layers]
     present = _seen(compiled, {})
     present["where"] = in_planes(compiled.graph, compiled.routes.cycles(scenario, None, []))
     present["channels"] = _channels(compiled.routes) if present["free"] else None
-    others = {_what(one): one for one in _tried(scenario, _others(scenario, compiled, enough), jobs)}
+    first(present)
+    layers = [[routing.layers_needed(graph, thin) for graph in graphs] for thin in (False, True)]
+    enough = [max(each) for each in layers]
+    tried = _tried(scenario, _others(scenario, compiled, enough), jobs, progress)
+    others = {_what(one): one for one in tried}
     others.pop(_what(present), None)
     stays = set(scenario.raw.get("routing") or {})
     for one in others.values():
@@ -161,14 +170,18 @@ def _levels(graph: Graph) -> int:
     return table.levels.count
 
 
-def _tried(scenario: Scenario, others: list[dict[str, Any]], jobs: int) -> list[dict[str, Any]]:
+def _tried(
+    scenario: Scenario, others: list[dict[str, Any]], jobs: int, progress: Callable[[float], None]
+) -> list[dict[str, Any]]:
     """Return routings as they would be, without those that do not suit the network or the technology."""
-    pool = Pool(min(jobs, len(others)))
+    pool, found = Pool(min(jobs, len(others))), list[dict[str, Any] | None]()
     try:
-        waiting = [pool.submit(0, partial(_one, scenario, settings)) for settings in others]
-        return [one for each in waiting if (one := each.result()) is not None]
+        for each in [pool.submit(0, partial(_one, scenario, settings)) for settings in others]:
+            found.append(each.result())
+            progress(len(found) / len(others))
     finally:
         close(pool)
+    return [one for one in found if one is not None]
 
 
 def _one(scenario: Scenario, settings: dict[str, Any]) -> dict[str, Any] | None:
@@ -202,20 +215,25 @@ def _channels(routes: LinkRoutes) -> int:
     return sum(len(order) for order in orders if order is not None)
 
 
-def verdict(found: dict[str, Any]) -> str:
-    """Return whether the routing can deadlock, and the smallest change if it can."""
-    present = found["present"]
+def verdict(present: dict[str, Any]) -> str:
+    """Return whether the present routing can deadlock."""
     what = present["note"] or present["kind"]
     if present["free"]:
         return f"cannot deadlock ({what}): proved by an order of {present['channels']:,} channels"
     cycle = present["cycle"]
-    said = f"can deadlock{present['where']} ({what}): {' -> '.join([*cycle, cycle[0]])}"
-    free = [one for one in found["others"] if one["free"]]
+    return f"can deadlock{present['where']} ({what}): {' -> '.join([*cycle, cycle[0]])}"
+
+
+def smallest_change(found: dict[str, Any]) -> str:
+    """Return what to write so that the routing cannot deadlock; nothing if it cannot already."""
+    present, free = found["present"], [one for one in found["others"] if one["free"]]
+    if present["free"]:
+        return ""
     if not free:
-        return f"{said}. No other routing was found that cannot"
+        return "No other routing was found that cannot"
     same = [one for one in free if one["lanes"] <= present["lanes"]]
     best = max(same or free, key=lambda one: one["accepted_mbytes_per_s_bound"] or 0)
-    return f"{said}. Smallest change: {best['write']}"
+    return f"Smallest change: {best['write']}"
 
 
 def written(settings: dict[str, Any], stays: set[str]) -> str:

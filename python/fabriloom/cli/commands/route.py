@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json as jsonlib
+import sys
 from pathlib import Path
 from typing import Annotated, Any
 
-from .. import check_certificate, exits
+from .. import bars, check_certificate, exits
 from ..exits import Mistake, say
 from ..frame import Call, ForceFile, check_file, command, path_option, write_file
 from ..house import Scenario, compile, reading, route_choices, show
@@ -33,15 +34,23 @@ def route(
         check_file(certificate, force, "--certificate")
     if check is not None:
         return _checked(scenario, check)
-    found = route_choices.look(scenario, call.jobs)
+
+    def first(present: dict[str, Any]) -> None:
+        if not call.json:
+            say(f"{route_choices.verdict(present)}.")
+            sys.stdout.flush()
+
+    with bars.bar("Other routings") as bar:
+        found = route_choices.look(scenario, call.jobs, first, bar.share)
 
     def tell() -> None:
-        say(f"{route_choices.verdict(found)}.")
-        say(
-            f"With the tables after faults a deadlock {found['after_fault']}.\n"
-            if found["after_fault"]
-            else ""
-        )
+        after = found["after_fault"]
+        for one in (
+            route_choices.smallest_change(found),
+            f"With the tables after faults a deadlock {after}" if after else "",
+        ):
+            if one:
+                say(f"{one}.")
         show.table(route_choices.HEAD, route_choices.table(found), [False, True, False, True, True, False])
         say(route_choices.lanes_said(found))
 
