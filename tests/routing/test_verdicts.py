@@ -339,8 +339,40 @@ def test_layers_do_not_go_with_other_choices_of_lanes() -> None:
         routing.divide(graph, table, 2, "destination")
     with pytest.raises(routing.RoutingError, match="needs 2 lanes, and there are 1"):
         routing.divide(graph, routing.build(graph, "minimal-layers", lanes=2), 1, None)
-    with pytest.raises(routing.RoutingError, match=r"set technology\.lanes = 2"):
+    with pytest.raises(routing.RoutingError, match="need a lane each, and there is one") as found:
         routing.build(graph, "minimal-layers", universal=True, lanes=1)
+    assert (found.value.lanes, found.value.hint) == (2, "set technology.lanes = 2")
+
+
+@pytest.mark.parametrize(
+    ("technology", "more", "advised"),
+    [
+        ({"preset": "spacewire-200"}, {}, "links of spacewire-200 have one lane"),
+        ({"preset": "generic"}, {}, "set technology.lanes = 2"),
+        (
+            {"preset": "generic", "lane_sharing": "packet"},
+            {},
+            'set technology.lane_sharing = "flit" and technology.lanes = 2',
+        ),
+        (
+            {"preset": "generic", "lanes": 2, "lane_sharing": "packet"},
+            {},
+            'set technology.lane_sharing = "flit": a packet that waits keeps the wire from other lanes',
+        ),
+        (
+            {"preset": "generic", "lanes": 2},
+            {"traffic_class": [{"from": [0], "lanes": [0]}]},
+            "give each traffic class 2 of technology.lanes = 4",
+        ),
+    ],
+)
+def test_what_is_advised_where_lanes_are_too_few(
+    technology: dict[str, Any], more: dict[str, Any], advised: str
+) -> None:
+    given = {"topology": {"kind": "torus", "shape": [4, 4]}, "technology": technology}
+    with pytest.raises(ScenarioError) as found:
+        compile(Scenario.from_dict({**given, "routing": {"kind": "valiant", **more}, **flows((0, 1))}))
+    assert found.value.hint.startswith(advised)
 
 
 def written(folder: Path, text: str) -> Path:

@@ -29,7 +29,7 @@ from .deadlock import Cycle, Pairs, Turn, phases_of, ports_of
 from .drawn import ONE_EACH, parts_of, sources_in_a_row, without_parts
 from .own_sizes import coded, merged, narrowed, promised, slots_by_chance
 from .schedule import check_reply_addresses, check_schedule
-from .traffic_classes import by_pair, class_columns, in_halves
+from .traffic_classes import by_pair, class_columns, in_halves, with_advice
 
 if TYPE_CHECKING:
     from ..programs import Programs
@@ -80,7 +80,7 @@ class LinkRoutes:
             """Tables of planes, and numbers of lanes, that are known to be without a dependency cycle."""
             self._check_arrival()
         except RoutingError as error:
-            raise scenario.located(error, "routing") from error
+            raise with_advice(error, scenario, self.classes, self.technology) from error
         self.distributions = distributions_of(scenario, graph, self.technology, self.table)
         """Targets that stand for several terminals."""
         self.addresses = addresses_of(scenario, graph, self.technology, self.table)
@@ -317,7 +317,7 @@ class LinkRoutes:
                 raise
             numbers = f"lane {own[0]}" if len(own) == 1 else f"lanes {', '.join(map(str, own))}"
             message = f"the traffic class of {numbers}: {error}"
-            raise RoutingError(message, error.parameter, error.named) from error
+            raise RoutingError(message, error.parameter, error.named, lanes=error.lanes) from error
         together = routing.together(self.graph, [routing.on_lanes(one, own, lanes) for one in divided], lanes)
         return narrowed(together, self.graph, self.network.link_lanes, lanes)
 

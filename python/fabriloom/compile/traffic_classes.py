@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from .. import routing, units
 from ..routing.table import MOST_WAYS, ByPair, RouteTable
 from ..scenario import Scenario
-from ..scenario.errors import Path
+from ..scenario.errors import Path, ScenarioError
 from ..technology import RingTechnology, Technology
 from ..topology import MOST_PORTS, Graph
 from ..topology.graph import Ints, Plane
@@ -94,6 +94,27 @@ def no_classes(graph: Graph, lanes: int = 1) -> TrafficClasses:
     """Return the classes of a scenario that names none."""
     none = np.zeros((0, graph.terminals), bool)
     return TrafficClasses(none, none, [list(range(lanes))], [0], None)
+
+
+def with_advice(
+    error: routing.RoutingError, scenario: Scenario, classes: TrafficClasses, technology: Technology
+) -> ScenarioError:
+    """Return an error of the routes, with what to do if packets need more lanes than they can wait in."""
+    needed = error.lanes
+    if needed is None:
+        return scenario.located(error, "routing")
+    if not hasattr(scenario.technology, "lanes"):
+        error.hint = f"links of {scenario.technology.preset} have one lane: write another kind"
+    elif technology.holds_wire:
+        more = f" and technology.lanes = {needed}" if technology.lanes < needed else ""
+        wire = "a packet that waits keeps the wire from other lanes"
+        error.hint = f'set technology.lane_sharing = "flit"{more}: {wire}'
+    elif getattr(scenario.routing, "service_levels", None) and technology.lanes >= needed:
+        error.hint = "leave service_levels out: by these a packet has one lane"
+    elif len(classes.lanes) > 1:
+        all_lanes = needed * len(classes.lanes)
+        error.hint = f"give each traffic class {needed} of technology.lanes = {all_lanes}"
+    return scenario.located(error, "routing")
 
 
 def in_halves(classes: TrafficClasses, technology: Technology) -> TrafficClasses:

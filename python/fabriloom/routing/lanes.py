@@ -277,7 +277,7 @@ def _check_rings(what: str, graph: Graph, table: RouteTable) -> None:
 def _check_dateline(graph: Graph, table: RouteTable, lanes: int) -> None:
     _check_rings("a dateline", graph, table)
     if lanes < 2:
-        raise RoutingError("a dateline needs two lanes, not one: set technology.lanes", "lane_choice")
+        raise RoutingError("a dateline needs two lanes, not one", "lane_choice", lanes=2)
 
 
 def _check_order(what: str, table: RouteTable, *others: str) -> None:
@@ -301,7 +301,7 @@ def escape_lanes(graph: Graph, table: RouteTable, lanes: int) -> int:
     own = 2 if _follows_rings(graph, table) else 1
     if lanes <= own:
         message = f"to escape by {own} and choose among the others takes at least {own + 1} lanes"
-        raise RoutingError(f"{message}, not {lanes}: set technology.lanes", "lane_choice")
+        raise RoutingError(f"{message}, not {lanes}", "lane_choice", lanes=own + 1)
     return own
 
 

@@ -40,7 +40,7 @@ def minimal_layers(
     own = lanes // halves
     if not own:
         message = "a way to a random switch and a way from it need a lane each, and there is one"
-        raise RoutingError(f"{message}: set technology.lanes = 2", "kind")
+        raise RoutingError(message, "kind", lanes=2)
     if (found := all_minimal(graph, spread, lanes, via)) is not None:
         return found
     core, goals = Core(graph), numbers(via)
@@ -49,7 +49,7 @@ def minimal_layers(
     if one_way(graph):
         needed = halves * layers_needed(graph)
         message = f"minimal paths without a cycle need {needed} lanes, and there are {lanes}"
-        raise RoutingError(f"{message}: set technology.lanes = {needed}", "kind")
+        raise RoutingError(message, "kind", lanes=needed)
     found = core.minimal_layers(own, True, root_of(graph, root), spread, goals)
     if own == 1:
         return _table(graph, found, "up*/down* paths", goals)
@@ -160,7 +160,7 @@ def hops(
         twice = ", and as many again from the random switch" if len(via) else ""
         there = "there is one" if lanes == 1 else f"there are {lanes}"
         message = f"the longest path takes {needed} lanes, {each}{twice}, and {there}"
-        raise RoutingError(f"{message}: set technology.lanes = {needed}", "kind")
+        raise RoutingError(message, "kind", lanes=needed)
     what = "minimal paths, a lane per " + ("hop," if count == "links" else "global link,")
     return layered(graph, made, most - np.minimum(made[3], most), what, goals, "hops")
 

@@ -33,8 +33,13 @@ class RoutingError(DescriptionError):
         parameter: str | None = None,
         named: Sequence[tuple[str, int]] = (),
         cell: str | None = None,
+        lanes: int | None = None,
     ) -> None:
         super().__init__(message, parameter, cell)
+        if lanes is not None:
+            self.hint = f"set technology.lanes = {lanes}"
+        self.lanes = lanes
+        """How many lanes would do, where too few are the reason."""
         self.named = tuple(named)
         """Kind and number of the switches, terminals and links in the message, in order."""
 
