@@ -172,6 +172,20 @@ def test_of_many_pairs_the_windows_of_some_terminals_are_the_bound() -> None:
     assert carried <= bounds[1] < bounds[0] / 2
 
 
+@pytest.mark.parametrize("time", ["byte_time", "bus_byte_time"])
+@pytest.mark.parametrize("bytes_", [1000, 1_073_742, 2**31 - 1])
+def test_a_message_of_any_length_is_as_slow_as_its_bytes(bytes_: int, time: str) -> None:
+    """2 ns a byte are 500 MB/s; 2^31 ps are 1,073,742 times as long."""
+    program = {"kind": "fixed-pairs", "size": f"{bytes_} B", "rounds": 5, "sources": [0], "targets": [1]}
+    sections: dict[str, Any] = {
+        "topology": {"kind": "crossbar", "terminals": 4},
+        "technology": {"preset": "ethernet-10g"},
+        "protocol": {"preset": "raw", "packet": "1460 B", time: "2 ns"},
+    }
+    bound = inspect(scenario(program, **sections))["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert bound == pytest.approx(500, rel=1e-3)
+
+
 @pytest.mark.parametrize("preset", ["pio-lx-d310", "dma"])
 def test_the_host_is_the_bound_on_a_ring(preset: str) -> None:
     """Its processor's stores, or its PCI bus: both are slower than a link of SCI."""

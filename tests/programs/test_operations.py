@@ -465,6 +465,22 @@ def test_a_full_buffer_is_named() -> None:
         assert (full in found["end"]["waiting"]) == (most == 100)
 
 
+@pytest.mark.parametrize("window", [0, 1, 4, 5, 8])
+@pytest.mark.parametrize("size", [2000, 10_000])
+def test_a_receive_takes_a_message_of_which_all_packets_wait(size: int, window: int) -> None:
+    """It needs no room then, whether some or all of its packets have arrived."""
+    program = operations(t0=[f"send 1 {size} B"], t1=["wait 100 us", "receive 0"])
+    protocol = {
+        "preset": "raw",
+        "packet": "2 kB",
+        "acknowledge": "packet",
+        "packets_per_channel": window,
+        "unexpected_buffer": "1 kB",
+    }
+    end = results(program, CROSSBAR, protocol=protocol).summary["end"]
+    assert end["reason"] == "drained"
+
+
 @pytest.mark.parametrize("topology", [CROSSBAR, RING], ids=["links", "rings"])
 @pytest.mark.parametrize("name", READY)
 def test_ready_programs_end_with_room_for_a_message(name: str, topology: dict[str, Any]) -> None:

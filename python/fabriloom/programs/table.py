@@ -177,7 +177,7 @@ class Programs:
         known = self._sends & (self.peer < len(self.terminal_names))
         count = np.minimum(self.times(_ENDLESS)[known], _ENDLESS)
         away = self.kind[known] == op.READ
-        own, peer, size = self.terminal[known], self.peer[known], self.size_bytes[known]
+        own, peer, size = self.terminal[known], self.peer[known], self.size_bytes[known].astype(np.int64)
         found = np.where(away, peer, own), np.where(away, own, peer), size, count
         if not np.any(self._answer):
             return found
@@ -204,7 +204,7 @@ class Programs:
         times, receives = self.times(_ENDLESS), self.kind == op.RECEIVE
         came = np.bincount(target, weights=count, minlength=names)
         taken = np.bincount(self.terminal[receives], times[receives], minlength=names)
-        at, size = self.terminal[rows], self.size_bytes[rows]
+        at, size = self.terminal[rows], self.size_bytes[rows].astype(np.int64)
         served = times[rows] * came[at] / np.maximum(taken[at], 1)
         (at, size), place = np.unique(np.stack([at, size]), axis=1, return_inverse=True)
         number = np.bincount(place.ravel(), weights=np.where(times[rows] < _ENDLESS, times[rows], served))

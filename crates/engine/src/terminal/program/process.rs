@@ -368,7 +368,10 @@ impl Programs {
                 let source = if any { Some(ANY) } else { self.peer(process, terminal, row.peer, last) };
                 let Some(source) = source else { return false };
                 let tag = self.tag(terminal, row.tag, last);
-                self.take_or_post(terminal, process, at, Wanted { source, tag })
+                let taken = self.take_or_post(terminal, process, at, Wanted { source, tag });
+                // A message of which all packets wait for room is there as soon as it is asked for.
+                let ready = &mut self.processes[process as usize].ready;
+                taken.or_else(|| ready.pop_front()?.1)
             }
         };
         let one = &mut self.processes[process as usize];
