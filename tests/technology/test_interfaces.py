@@ -255,7 +255,27 @@ def test_check_knows_how_fast_terminals_read() -> None:
         "channel_load"
     ]
     assert found["busiest_link"] == "s>t.1"
-    assert found["load_bound"] == pytest.approx(2 / 20)
+    # Header, 1000 bytes and end take 500 ns each; on the wire 50 ns, the end 20.
+    assert found["load_bound"] == pytest.approx((1001 * 50 + 20) / (1002 * 500))
+
+
+@pytest.mark.parametrize("flow_control", ["matched", "average", "ignored"])
+@pytest.mark.parametrize(
+    "chip", [{"read_rate": "40 Mbit/s"}, {"read_rate": "158 Mbit/s"}, {"receive_buffer": "8 B"}]
+)
+def test_what_check_says_of_a_chip_is_carried(chip: dict[str, Any], flow_control: str) -> None:
+    """Two senders overload it; of the characters for credit those fit between others that it takes slowly."""
+    each = [{"source": source, "target": 2, "period": "600 ns"} for source in (0, 1)]
+    given = {
+        "topology": {"kind": "crossbar", "terminals": 3},
+        "technology": {"preset": "spacewire-200", "flow_control": flow_control},
+        "interface": [{"preset": "plain", "terminals": [2], **chip}],
+        "traffic": {"length": "20 B", "pattern": {"kind": "flows", "flows": each}},
+        "run": {"duration": "2 ms", "warmup": "100 us"},
+    }
+    bound = inspect(Scenario.from_dict(given))["demanded"]["accepted_mbytes_per_s_bound"]
+    carried = float(simulate.run(given).flows["mbytes_per_s"].sum())
+    assert carried == pytest.approx(bound, rel=0.005)
 
 
 def test_a_small_receive_fifo_spaces_characters_by_its_credit() -> None:

@@ -424,6 +424,11 @@ class Technology:
         """Return the technology with this load of the opposite directions."""
         return replace(self, reverse_load=reverse_load)
 
+    @property
+    def alone(self) -> Technology:
+        """The technology beside idle opposite directions."""
+        return self.beside(Fraction(0)) if self.flow_control == "matched" else self
+
     def rounded(self, rate_bits_per_s: Rate | None = None) -> float:
         """Return the part by which characters are rounded: less than a millionth without steps."""
         bits = (self.data_bits + self.share_bits, self.end_bits + self.share_bits)

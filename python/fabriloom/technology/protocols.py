@@ -186,7 +186,7 @@ class Interface:
             return 0
         # A group of characters is sent when the first of those that are on their way has been read.
         group_ps = (quantum - 1) * max(character_ps, read_ps) + loop_ps
-        return max(character_ps, -(-group_ps // (quantum * (chars // quantum))))
+        return max(tech.alone.character_ps(rate), -(-group_ps // (quantum * (chars // quantum))))
 
 
 def interfaces() -> Mapping[str, Preset]:

@@ -156,7 +156,7 @@ def limits(compiled: Compiled, most: float, held: Held) -> Limits:
         if len(limit):
             found[links] = np.minimum(found[links], limit[own] / rates_of(routes, packet_of(compiled))[links])
     full = _in_a_row(compiled, routes)
-    matched = flow_control(routes, np.zeros(graph.links), packet_of(compiled))[0].min(initial=1) > 0
+    matched = flow_control(routes, np.zeros(graph.links), packet_of(compiled))[0].max(initial=0) > 0
     return Limits(found, full, _in_a_row(compiled, routes, idle=True) if matched else full)
 
 

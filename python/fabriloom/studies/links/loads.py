@@ -171,10 +171,9 @@ def speeds(routes: LinkRoutes, packet: Packet = ENDLESS) -> Reals:
     if routes.network.interfaces.chips:
         # External ports have no flow-control characters, and ends of packet that are as long as others.
         parallel = replace(tech.beside(Fraction(0)), end_bits=tech.data_bits)
-        faster = tech.mean_packet_ps(packet[1]) / parallel.mean_packet_ps(packet[1])
-        speed = np.where(routes.network.interfaces.external(graph), speed * faster, speed)
-        spacing_ps = np.maximum(1, routes.network.interfaces.spacing_ps(graph, tech))
-        speed = np.minimum(speed, usual_ps / spacing_ps)
+        external, all_ps = routes.network.interfaces.external(graph), partial(_into_chips_ps, routes)
+        taken_ps = np.where(external, all_ps(parallel, packet), all_ps(tech, packet))
+        speed = tech.mean_packet_ps(packet[1]) / taken_ps
     crossing_ps = routes.network.clocks.per_switch(lambda tech: tech.crossbar_ps).astype(np.float64)
     most = np.append(
         np.divide(usual_ps, crossing_ps, np.full(graph.switches, np.inf), where=crossing_ps > 0), np.inf
@@ -268,15 +267,18 @@ def flow_control(routes: LinkRoutes, own: Reals, packet: Packet) -> tuple[Reals,
     """
     reverse, cable = np.asarray(routes.graph.link_reverse), routes.network.cable
     found = np.full(len(own), _share(routes.technology, packet[1]))
-    found[routes.network.interfaces.external(routes.graph)] = 0.0
+    if routes.network.interfaces.chips:
+        # Characters for credit pass between those that a chip lets come.
+        tech = routes.technology
+        share = 1 - _into_chips_ps(routes, tech.alone, packet) / _into_chips_ps(routes, tech, packet)
+        found = np.where(routes.network.interfaces.external(routes.graph), 0.0, share)
     if cable is not None:
         found[~routes.network.usual] = _share(cable, unpadded(cable, packet[0]))
     return found, np.where(reverse < 0, 0.0, own[reverse])
 
 
 def _share(tech: Technology, chars: float) -> float:
-    alone = tech.beside(Fraction(0)) if tech.flow_control == "matched" else tech
-    return 1 - alone.mean_packet_ps(chars) / tech.mean_packet_ps(chars)
+    return 1 - tech.alone.mean_packet_ps(chars) / tech.mean_packet_ps(chars)
 
 
 def times_to_full(own: Reals, beside: Reals, share: Reals, limits: Limits | None = None) -> Reals:
@@ -298,6 +300,14 @@ def times_to_full(own: Reals, beside: Reals, share: Reals, limits: Limits | None
 def payload_mbytes_per_s(routes: LinkRoutes, packet: Packet) -> float:
     """Return the payload rate of a link for such packets, on a cable busy in both directions."""
     return packet[0] * 1e6 / routes.technology.mean_packet_ps(packet[1])
+
+
+def _into_chips_ps(routes: LinkRoutes, tech: Technology, packet: Packet) -> Reals:
+    """Return the time of a packet on each link of a technology; chips let characters come one by one."""
+    spacing_ps = routes.network.interfaces.spacing_ps(routes.graph, routes.technology)
+    rate = rates(routes, packet)
+    character, end = (np.maximum(float(ps) / rate, spacing_ps) for ps in (tech.character_ps(), tech.end_ps()))
+    return (tech.header_chars + packet[1]) * character + end
 
 
 def sends_within(compiled: Compiled) -> np.ndarray:
