@@ -430,6 +430,23 @@ def test_a_replay_loses_nothing_and_takes_the_way_there_and_back() -> None:
     assert share == pytest.approx(0.1, abs=0.075)
 
 
+@pytest.mark.parametrize("cable", ["t.0>s", "s>t.1"])
+def test_a_run_lasts_its_full_duration_whatever_cable_fails(cable: str) -> None:
+    """Also if the only source has given a packet to a link that never runs again: it makes more."""
+    flow = {"source": 0, "target": 1, "length": "100 B", "period": "1 ms", "phase": "0 s"}
+    found = run(
+        {
+            "topology": {"kind": "crossbar", "terminals": 2},
+            "technology": {"preset": "spacewire-200"},
+            "traffic": {"pattern": {"kind": "flows", "flows": [flow]}},
+            "fault": [{"cable": cable, "at": "1.9 ms"}],
+            "run": {"duration": "5 ms", "warmup": "0 ns"},
+        }
+    )
+    assert found.summary["simulated_ns"] == pytest.approx(5e6)
+    assert float(found.flows["mbytes_per_s"].sum()) == pytest.approx(2 * 100 / 5000)
+
+
 def test_a_run_in_which_all_waits_for_a_stuck_terminal_ends_as_stopped() -> None:
     scenario = Scenario.from_dict(
         {

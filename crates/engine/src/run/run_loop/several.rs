@@ -55,7 +55,9 @@ impl Run {
     pub(super) fn sources_are_over(&self) -> bool {
         match &self.ports {
             Some(ports) => ports.is_over(&self.sources),
-            None => self.pending.iter().all(Option::is_none),
+            // A source whose link never runs again has given it a packet, and makes more.
+            None => (0..self.pending.len())
+                .all(|terminal| self.pending[terminal].is_none() && self.sources.is_over(terminal)),
         }
     }
 }
