@@ -281,11 +281,7 @@ def test_a_curve_says_up_to_which_rate_events_are_built() -> None:
     program = {"kind": "level-3", "sources": 4, "targets": [4], "fragment": "1024 B", "events": 200}
     # A builder takes 12.5 GB/s in packets without padding, 3.052 million events of 4 x 1024 B a second.
     rates = ["2.9 MHz", "1 MHz", "3.2 MHz", "4 MHz"]
-    swept = scenario(
-        program,
-        technology={"preset": "infiniband-4x-edr"},
-        sweep={"program.rate": rates},
-    )
+    swept = scenario(program, technology={"preset": "infiniband-4x-edr"}, sweep={"program.rate": rates})
     found = curve(swept, jobs=1).verdicts[""]
     assert found.startswith("Keeps up with 2,900,000 events a second; of 3,200,000 it builds 3,0"), found
     assert (

@@ -226,15 +226,7 @@ def test_what_was_dropped_is_sent_again() -> None:
     assert (messages["received"], messages["lost"]) == (messages["made"], 0)
 
 
-BYTE_NS = {
-    "100m": 80.0,
-    "1g": 8.0,
-    "10g": 0.8,
-    "100g": 0.08,
-    "400g": 0.02,
-    "800g": 0.01,
-    "1600g": 0.005,
-}
+BYTE_NS = {"100m": 80.0, "1g": 8.0, "10g": 0.8, "100g": 0.08, "400g": 0.02, "800g": 0.01, "1600g": 0.005}
 """What a byte takes on the links of each preset."""
 
 

@@ -42,8 +42,7 @@ class Require(Section):
         "The percentage of packets or events that must meet `latency`: 50, 99, 99.9 or 99.99", 99.0
     )
     survive_links: Faults = setting(
-        "Cables between switches, whichever they are, that may fail while all terminals stay connected",
-        0,
+        "Cables between switches, whichever they are, that may fail while all terminals stay connected", 0
     )
     survive_switches: Faults = setting(
         "Switches, whichever they are, that may fail while the terminals of all others "

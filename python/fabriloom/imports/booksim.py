@@ -31,11 +31,7 @@ _DRAWN = {"group_choice": "drawn"}
 """Of the technology, beside the routing that it is of in BookSim."""
 _PARTS = "by any shortest paths, with few lanes by up*/down* ones; BookSim goes in dimension order"
 ROUTINGS: dict[str, dict[str, tuple[dict[str, Any], str]]] = {
-    "mesh": {
-        "dor": (_ORDER, ""),
-        "dim_order": (_ORDER, ""),
-        "valiant": ({"kind": "valiant"}, _PARTS),
-    },
+    "mesh": {"dor": (_ORDER, ""), "dim_order": (_ORDER, ""), "valiant": ({"kind": "valiant"}, _PARTS)},
     "torus": {
         "dim_order": (_DATELINE, ""),
         "dim_order_bal": (_DATELINE | {"lane_choice": "wide-dateline"}, "the lanes of wide-dateline"),

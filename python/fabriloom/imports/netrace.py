@@ -26,10 +26,7 @@ _MAGIC = 0x484A5455
 _HEADER = struct.Struct("<If30sBxQQII8x")
 _PACKET = struct.Struct("<QIIBBBBB")
 _REGION_BYTES = 24
-_SIZES = {
-    **dict.fromkeys((2, 3, 4, 6, 16, 30), 72),
-    **dict.fromkeys((1, 5, 13, 14, 15, 25, 27, 28, 29), 8),
-}
+_SIZES = {**dict.fromkeys((2, 3, 4, 6, 16, 30), 72), **dict.fromkeys((1, 5, 13, 14, 15, 25, 27, 28, 29), 8)}
 """Bytes by type: with the data of a block, or without."""
 _MOST_PACKETS = 500_000
 _MOST_NOTES_BYTES = 1 << 24

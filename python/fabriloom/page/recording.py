@@ -248,11 +248,7 @@ def _distributions(results: Results) -> list[str]:
 
 
 def _shown(
-    rows: Mapping[str, NDArray[Any]],
-    results: Results,
-    since_ps: int | None,
-    until_ps: int | None,
-    most: int,
+    rows: Mapping[str, NDArray[Any]], results: Results, since_ps: int | None, until_ps: int | None, most: int
 ) -> tuple[dict[str, NDArray[Any]], int, int]:
     """Return the shown rows, ordered by their begin, and the first and the last shown tick."""
     begin, end = rows["begin"], rows["end"]

@@ -10,19 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from fabriloom.programs.draws import Draws
-from fabriloom.programs.kinds import (
-    ANY,
-    MARK,
-    RECEIVE,
-    SAME,
-    SEND,
-    SENDER,
-    TURN,
-    UNTIL,
-    WAIT,
-    Ints,
-    Settings,
-)
+from fabriloom.programs.kinds import ANY, MARK, RECEIVE, SAME, SEND, SENDER, TURN, UNTIL, WAIT, Ints, Settings
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.simple import fixed_pairs
 from fabriloom.programs.table import ProgramError, Programs, Rows

@@ -217,11 +217,7 @@ def _curve_facts(points: Sequence[Any]) -> list[tuple[str, str, str]]:
     mean = least.summary["latency_ns"]["mean"]
     return [
         ("Largest throughput", f"{value} MB/s", f"at {settings_text(best.settings)}"),
-        (
-            "Smallest mean latency",
-            f"{number(micro(mean))} µs",
-            f"at {settings_text(least.settings)}",
-        ),
+        ("Smallest mean latency", f"{number(micro(mean))} µs", f"at {settings_text(least.settings)}"),
         ("Points", number(len(points)), ""),
     ]
 

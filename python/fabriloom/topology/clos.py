@@ -247,11 +247,7 @@ def clos5(
         (np.concatenate([low[0], high[0]]), np.concatenate([low[1], high[1]])),
         np.repeat([low_parallel, high_parallel], [len(low[0]), len(high[0])]),
         rows(counts, max(2.0, max(counts) / 5)),
-        {
-            "levels": np.repeat(np.arange(3), counts),
-            "terminals_per_switch": half,
-            "pods": pods,
-        },
+        {"levels": np.repeat(np.arange(3), counts), "terminals_per_switch": half, "pods": pods},
     )
 
 

@@ -66,10 +66,7 @@ def dragonfly(
         (np.concatenate([within[0], between[0]]), np.concatenate([within[1], between[1]])),
         np.concatenate([np.ones(len(within[0]), np.int64), between[2]]),
         groups_on_circle(count, a),
-        {
-            "parameters": parameters,
-            "groups": np.repeat(np.arange(count), a),
-        },
+        {"parameters": parameters, "groups": np.repeat(np.arange(count), a)},
     )
 
 
@@ -161,10 +158,7 @@ def dragonfly_plus(
         (np.concatenate([within[0], spine[between[0]]]), np.concatenate([within[1], spine[between[1]]])),
         np.concatenate([np.ones(len(within[0]), np.int64), between[2]]),
         _positions(count, low, high),
-        {
-            "parameters": parameters,
-            "groups": np.concatenate([leaf // low, (spine - count * low) // high]),
-        },
+        {"parameters": parameters, "groups": np.concatenate([leaf // low, (spine - count * low) // high])},
     )
 
 

@@ -120,11 +120,7 @@ def sci_torus(
         "sci-torus",
         rings,
         {"s" + _place(place): buses for place in places},
-        {
-            "shape": list(sides),
-            "coordinates": np.array(places, np.int64),
-            "wrap": True,
-        },
+        {"shape": list(sides), "coordinates": np.array(places, np.int64), "wrap": True},
         positions=lattice_positions(np.array(places, np.int64), sides),
         parameter="shape",
     )

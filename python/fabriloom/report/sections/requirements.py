@@ -7,16 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...process.libraries import pl
 from ...results.figures import in_percent
-from ...results.requirements import (
-    GUARANTEED,
-    MISSED,
-    UNKNOWN,
-    counted,
-    losses,
-    said,
-    without,
-    worst_first,
-)
+from ...results.requirements import GUARANTEED, MISSED, UNKNOWN, counted, losses, said, without, worst_first
 from ...topology import Graph
 from ..drawing import fabric_svg
 from ..drawing.plan import is_large

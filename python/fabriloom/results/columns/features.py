@@ -73,10 +73,7 @@ PORT_SUMMARY = table(
 )
 
 PORT_LINKS = table(
-    "port_links",
-    "Links of several planes",
-    "",
-    {"plane": "text | Name of the plane that it is of. | planes"},
+    "port_links", "Links of several planes", "", {"plane": "text | Name of the plane that it is of. | planes"}
 )
 
 PLANES = table(

@@ -129,10 +129,7 @@ EVENTS = table(
     "Events",
     "One row per event of a program. A time that did not occur is null.",
     {
-        "event": (
-            "number | From 0.",
-            lambda rows: np.arange(len(rows.programs.events.due_ps)),
-        ),
+        "event": ("number | From 0.", lambda rows: np.arange(len(rows.programs.events.due_ps))),
         "messages": "count | Messages that it is made of. | programs.events.fragments",
         "received": "count | Those that have been received. | event_received",
         "due_ns": ("ns | When it was due; null when nothing is.", lambda rows: rows.event_times_ns("due")),
@@ -173,10 +170,7 @@ MESSAGES = table(
     "Messages",
     "One row per message, in the order of making; only with `output.messages = true`. A time that did not occur is null.",
     {
-        "message": (
-            "number | From 0.",
-            lambda rows: np.arange(len(rows.raw("message_tag"))),
-        ),
+        "message": ("number | From 0.", lambda rows: np.arange(len(rows.raw("message_tag")))),
         "source": "text | Terminal that sent it; of a read, the one whose memory it was in. | engine message_source",
         "target": "text | Terminal that received it. | engine message_target",
         "bytes": "B | Its size. | engine message_bytes",

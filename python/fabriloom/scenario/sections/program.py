@@ -69,8 +69,7 @@ class PingPong(Section):
     size_bytes: MessageBytes = _size()
     rounds: Rounds = _rounds()
     pairs: Count | Annotated[list[Pair], Field(min_length=1)] = setting(
-        'Pairs: terminal i with the i-th terminal of the second half; or a list such as [["n0", "n1"]]',
-        1,
+        'Pairs: terminal i with the i-th terminal of the second half; or a list such as [["n0", "n1"]]', 1
     )
 
 

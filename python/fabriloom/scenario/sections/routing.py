@@ -6,16 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field
 
-from fabriloom.scenario.fields import (
-    FileName,
-    OneOf,
-    Section,
-    Sha256,
-    Terminal,
-    TimePs,
-    optional,
-    setting,
-)
+from fabriloom.scenario.fields import FileName, OneOf, Section, Sha256, Terminal, TimePs, optional, setting
 from fabriloom.topology import MOST_PORTS
 from fabriloom.topology.port_addresses import LAST_NUMBER
 

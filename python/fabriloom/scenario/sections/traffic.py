@@ -412,8 +412,7 @@ class Traffic(Section):
 
     pattern: Pattern = setting("Destinations", Uniform(kind="uniform"))
     length: Length = setting(
-        "Payload of a packet",
-        FixedLength.model_validate({"kind": "fixed", "value": "64 B"}),
+        "Payload of a packet", FixedLength.model_validate({"kind": "fixed", "value": "64 B"})
     )
     arrivals: Arrivals = setting("When packets are created", Poisson(kind="poisson"))
     load: Fraction | None = optional(
