@@ -46,7 +46,6 @@ class Candidate:
 
     @property
     def family(self) -> str:
-        """The family of its network."""
         return self.shape.family
 
     @property
@@ -133,7 +132,6 @@ def kind_for(requirements: Requirements) -> NetworkKind:
 
 
 def families_of(requirements: Requirements) -> list[str]:
-    """Return the families to consider."""
     if requirements.families:
         return list(requirements.families)
     kind = kind_for(requirements)

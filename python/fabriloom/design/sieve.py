@@ -155,7 +155,6 @@ class Miss:
 
     @property
     def requirement(self) -> str:
-        """Return its dotted path."""
         return ".".join(str(step) for step in self.path)
 
     @property

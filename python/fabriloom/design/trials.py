@@ -80,7 +80,6 @@ class Trials:
         return not self.interrupted
 
     def point(self, looked: Looked, factor: float, seed: int = 0) -> Point:
-        """Return a finished run."""
         return self._points[id(looked), factor, seed]
 
     def judge(self, batch: Sequence[Looked]) -> list[Looked]:

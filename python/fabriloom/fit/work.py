@@ -266,7 +266,6 @@ class Fitted:
         }
 
     def _values(self, quantity: str) -> list[list[float]]:
-        """Return sizes and values of a quantity."""
         sizes, values, _ = self.model.samples.columns(quantity)
         return [[size, value] for size, value in zip(sizes.tolist(), values.tolist(), strict=True)]
 
@@ -277,11 +276,9 @@ class Fitted:
 
     @property
     def text(self) -> str:
-        """Return the text of the preset file."""
         return "".join(preset_lines(self.model, __version__))
 
     def told(self) -> list[str]:
-        """Return the parameters as text."""
         return told(self.model)
 
     def parameters(self) -> list[tuple[str, str]]:

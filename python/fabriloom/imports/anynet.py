@@ -36,7 +36,6 @@ class _Read:
 
 
 def anynet(files: Sequence[Path]) -> Imported:
-    """Read a network."""
     lines, read = Lines(only(files, "a network")), _Read()
     fabric, ways, nodes = Fabric(lines), read.ways, read.nodes
     for number, whole in lines:

@@ -275,7 +275,6 @@ class Fields:
         self.lines.fail(self.line(name), message, hint, self.text(name).split("(")[0])
 
     def whole(self, name: str, most: int, least: int = 0) -> int:
-        """Return a whole number."""
         value = self.text(name)
         if not (value.isascii() and value.isdecimal() and len(value) < 10 and least <= int(value) <= most):
             self.fail(name, f'{name} = "{value[:40]}" is no whole number from {least} to {most:,}', _HINT)

@@ -51,7 +51,6 @@ class _Group:
 
 
 def chakra(files: Sequence[Path]) -> Trace:
-    """Read the traces of all ranks."""
     files = by_rank(files)
     groups = {"": _Group(0, list(range(len(files))))}
     for number, file in enumerate(files):

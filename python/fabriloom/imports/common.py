@@ -94,7 +94,6 @@ class Lines:
         return ReadError(message, hint, place)
 
     def fail(self, line: int, message: str, hint: str, part: str = "") -> NoReturn:
-        """Raise it."""
         raise self.error(line, message, hint, part)
 
     def whole(self, line: int, word: str, hint: str, most: int, least: int = 0) -> int:
@@ -292,7 +291,6 @@ def routes_csv(routes: Sequence[Route]) -> str:
 
 
 def levels_csv(levels: Iterable[Level]) -> str:
-    """Return service levels as a file."""
     return _csv(("source", "target", "level"), levels)
 
 
@@ -305,7 +303,6 @@ class Fabric:
         self.line_of: dict[str, int] = {}
 
     def add(self, name: str, terminal: bool, line: int) -> None:
-        """Add a switch or terminal."""
         if name in self.line_of:
             message = f'"{name[:60]}" is there already ({self.lines.said(self.line_of[name])})'
             self.lines.fail(line, message, "give each a name of its own", name)
@@ -329,7 +326,6 @@ class Fabric:
             self._add(RawLink(a, b, name, cable, f"line {line}", dict(own)), line)
 
     def link(self, source: str, target: str, line: int, numbers: dict[str, float]) -> None:
-        """Add a link of one direction."""
         self._add(RawLink(source, target, f"{source}>{target}", None, f"line {line}", dict(numbers)), line)
 
     def _add(self, link: RawLink, line: int) -> None:

@@ -57,7 +57,6 @@ class Made(NamedTuple):
 
 
 def made(call: str, fields: dict[str, str]) -> Made:
-    """Return the call with these arguments."""
     names = _ARGUMENTS.get(call, _OF_ONE.get(call, ()))
     numbers = tuple(number for name in names for number in _whole(fields.get(name, "")))
     if call in _OF_ONE or call in _OF_TWO:

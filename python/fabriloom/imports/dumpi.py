@@ -23,7 +23,6 @@ _HINT = "is this what dumpi2ascii prints?"
 
 
 def dumpi(files: Sequence[Path]) -> Trace:
-    """Read the traces of all ranks."""
     files = by_rank(files)
     for file in files:
         if _is_binary(file):

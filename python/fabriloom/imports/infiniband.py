@@ -136,7 +136,6 @@ class _Entry:
     line: int
 
     def fail(self, message: str, hint: str) -> NoReturn:
-        """Raise an error at this entry."""
         self.lines.fail(self.line, message, hint)
 
 

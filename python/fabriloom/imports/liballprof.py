@@ -62,7 +62,6 @@ _MOST_REQUESTS = 1 << 20
 
 
 def liballprof(files: Sequence[Path]) -> Trace:
-    """Read the traces of all ranks."""
     files = by_rank(files)
     return trace(files, partial(_rank, Communicators([()] * len(files))), "mpi-infiniband")
 

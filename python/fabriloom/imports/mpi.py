@@ -66,8 +66,6 @@ _OWN_TAGS = 1 << 20
 
 @dataclass
 class Call:
-    """A call with its arguments."""
-
     name: str
     entered_ns: int
     line: int
@@ -113,7 +111,6 @@ class State:
         self.stream.fail(f"{call.name} has no {names[0]}", self.hint)
 
     def requested(self, call: Call) -> list[int]:
-        """Return the requests that a call names."""
         text = call.fields.get(
             "request", call.fields.get("requests", call.fields.get("array_of_requests", ""))
         )

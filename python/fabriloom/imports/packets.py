@@ -76,7 +76,6 @@ duration = "{(self.last + self.flits) * 2} ns"
 
 
 def packets(files: Sequence[Path]) -> Packets:
-    """Read a list."""
     stream, rows = Stream(only(files, "a list")), spool()
     rows.write(b"cycle,source,target,length\n")
     count = highest = last = total = 0

@@ -199,7 +199,6 @@ class _Reading:
         self.parts = []
 
     def end(self, _tag: str) -> None:
-        """Leave an element."""
         if self.passed:
             self.passed -= 1
             return

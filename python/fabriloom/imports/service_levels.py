@@ -156,7 +156,6 @@ def path_records(
 def of_levels(
     every: Sequence[Level], terminals: Sequence[Mapping[int, str]], lanes: Lanes, most: int
 ) -> list[str]:
-    """Return a remark about path records."""
     without = sum(len(own) * (len(own) - 1) for own in terminals) - len(every)
     some = f"; {without:,} pairs have no record, and level 0" if without > 0 else ""
     if lanes.differ:

@@ -86,7 +86,6 @@ class _Platform:
 
 
 def simgrid(files: Sequence[Path]) -> Imported:
-    """Read a platform."""
     lines = Lines(only(files, "a platform"))
     platform = _parsed(lines)
     fabric = Fabric(lines)

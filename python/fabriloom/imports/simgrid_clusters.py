@@ -33,7 +33,6 @@ def given_of(lines: Lines, line: int, tag: str, given: dict[str, str], key: str)
 def numbers(
     lines: Lines, line: int, tag: str, given: dict[str, str], bandwidth: str, latency: str
 ) -> Numbers:
-    """Return rate and delay of a link."""
     rate = _RATE.fullmatch(given_of(lines, line, tag, given, bandwidth))
     time = _TIME.fullmatch(given_of(lines, line, tag, given, latency))
     if rate is None:
@@ -141,7 +140,6 @@ class _Cluster:
     """Whether routes lead to its router."""
 
     def fail(self, message: str, hint: str) -> NoReturn:
-        """Refuse the cluster."""
         self.lines.fail(self.line, message, hint)
 
     def at_host(self, own: Numbers) -> Numbers:
@@ -149,7 +147,6 @@ class _Cluster:
         return {**own, "rate_bits_per_s": min(own["rate_bits_per_s"], self.limit_bits_per_s)}
 
     def switches(self, names: Iterable[str]) -> None:
-        """Add switches."""
         for name in names:
             self.fabric.add(name, False, self.line)
 

@@ -55,8 +55,6 @@ def goal_of(ranks: Sequence[Rank]) -> IO[bytes]:
 
 @dataclass
 class Trace:
-    """A trace of several ranks."""
-
     ranks: int
     operations: int
     goal: IO[bytes]

@@ -35,8 +35,6 @@ _HOST = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*)(?:(?::|\s+slots\s*=\s*)(\d{1,6
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a measurement."""
-
     ranks: int | None = None
     """Number of processes; None: one per terminal that takes part."""
     hosts: Path | None = None
@@ -188,7 +186,6 @@ class Said:
 def command(
     found: Mpi, ranks: int, runner: list[str], hosts: list[Host], folder: Path, crowded: bool
 ) -> list[str]:
-    """Return the whole command."""
     options: list[str] = []
     open_mpi = not found.bundled and "Open MPI" in _version(found.mpiexec)
     if hosts:

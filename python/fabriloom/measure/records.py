@@ -79,7 +79,6 @@ class Rounds:
         return self.finished == self.plan.head["repeats"]
 
     def feed(self, content: bytes) -> None:
-        """Add bytes from the stream."""
         self._bytes += content
         while self._introduction() if not self.begun else self._part():
             pass

@@ -93,7 +93,6 @@ class Process:
         self.clear()
 
     def clear(self) -> None:
-        """Forget the previous round."""
         self.made: list[list[int]] = []
         self.received: list[tuple[int, ...]] = []
         self.marks: list[tuple[int, int]] = []
@@ -135,7 +134,6 @@ class Process:
         return max(0, tag + 1)
 
     def send(self, row: int) -> None:
-        """Send a message."""
         if len(self.under_way) >= self.window:
             self.look(self.window)
         peer, tag, size = self.peer[row], self.tag[row], self.bytes[row]
@@ -165,7 +163,6 @@ class Process:
         self.made.append(message)
 
     def is_received(self, status: MPI.Status, began: int) -> None:
-        """Record a received message."""
         at = now()
         self.last_sender, self.last_tag = status.Get_source(), status.Get_tag() - 1
         times = (began - self.zero, at - self.zero)
@@ -222,7 +219,6 @@ class Process:
                 self.step += 1
 
     def spin(self, until: int, progress: bool) -> None:
-        """Wait until a time."""
         while now() < until:
             if progress:
                 self.look(WINDOW + 1)

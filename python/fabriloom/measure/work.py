@@ -231,7 +231,6 @@ def _one(compiled: Compiled, machine: _Machine, tell: Callable[[int], None]) -> 
 def _results(
     compiled: Compiled, machine: _Machine, what: Plan, rounds: records.Rounds, wall_s: float
 ) -> Results:
-    """Return the results of the median round."""
     took = [records.duration_ns(parts) for parts in rounds.parts]
     parts = rounds.parts[int(np.argsort(took, kind="stable")[(len(took) - 1) // 2])]
     records.check_clocks(parts, rounds.machines)
@@ -276,7 +275,6 @@ def _library(text: str) -> str:
 
 
 def _transport(rounds: records.Rounds) -> str:
-    """Return the transport of the messages."""
     if len(set(rounds.machines)) == 1:
         return "through the memory of one machine"
     device = [

@@ -50,7 +50,6 @@ class Connection(H11Protocol):
             min(others, key=lambda one: (one.answering, one._since)).transport.abort()
 
     def data_received(self, data: bytes) -> None:
-        """Receive a part of a request."""
         super().data_received(data)
         if self.answering:
             self._unexpect()
@@ -58,7 +57,6 @@ class Connection(H11Protocol):
             self._expect()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Forget the connection."""
         self._unexpect()
         super().connection_lost(exc)
 
@@ -83,7 +81,6 @@ class Sparing(logging.Filter):
         self._began, self._passed = float("-inf"), 0
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Return whether a message is shown."""
         now = time.monotonic()
         if now - self._began > limits.LOG_S:
             self._began, self._passed = now, 0
@@ -119,7 +116,6 @@ class Guard:
         self.start = f"/{key}"
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return

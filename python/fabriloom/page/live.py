@@ -67,7 +67,6 @@ def pictured(scenario: Scenario, graph: Graph) -> dict[str, Any]:
 
 
 def title_of(scenario: Scenario) -> str:
-    """Return a title for a scenario."""
     return scenario.name or f"{scenario.topology.kind} network"
 
 

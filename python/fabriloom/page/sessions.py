@@ -251,6 +251,5 @@ class Sessions:
             session.hang_up()
 
     async def close(self) -> None:
-        """End all jobs and remove all files."""
         await self.workers.close()
         shutil.rmtree(self._folder, ignore_errors=True)

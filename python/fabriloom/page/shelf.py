@@ -16,7 +16,6 @@ FOLDER = Path(__file__).resolve().parent / "scenarios"
 
 @cache
 def entries() -> list[dict[str, Any]]:
-    """Return the entries of ``shelf.toml``."""
     text = resources.files("fabriloom.page").joinpath("shelf.toml").read_text(encoding="utf-8")
     return list(tomllib.loads(text)["entry"])
 

@@ -38,7 +38,6 @@ class Worker:
 
     @property
     def pid(self) -> int:
-        """Process id."""
         return self._process.pid
 
     @property
@@ -127,7 +126,6 @@ class Workers:
         self._idle.append(worker)
 
     async def close(self) -> None:
-        """End all workers."""
         for task in list(self._ahead):
             task.cancel()
         for worker in self._all:

@@ -134,7 +134,6 @@ class Rank:
         self.labels.clear()
 
     def operations(self) -> NDArray[np.void]:
-        """Return the operations as rows."""
         return np.frombuffer(bytes(self.rows), _ROW)
 
     def needs(self) -> tuple[NDArray[np.uint32], op.Ints]:
@@ -252,7 +251,6 @@ class _Reader:
         raise TrafficError(message, "path", hint, reading.numbered_line(self.path, line))
 
     def read(self) -> None:
-        """Read all lines."""
         try:
             number = self._read_binary() if self.binary else self._read_text()
         except ReadError as error:

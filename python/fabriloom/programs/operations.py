@@ -37,8 +37,6 @@ _SPECIAL = {"any": op.ANY, "sender": op.SENDER, "tagged": op.TAGGED}
 
 @dataclass(frozen=True)
 class Operation:
-    """One operation: the values of its row."""
-
     kind: int
     peer: int = op.ANY
     size_bytes: int = 0
@@ -87,7 +85,6 @@ class _Reader:
         return self._words[self._next] if self._next < len(self._words) else None
 
     def take(self, what: str, kind: int | None = None) -> _Word:
-        """Take the next word."""
         word = self.peek()
         if word is None:
             example = self.example(kind) if kind is not None else "write an operation"
@@ -135,7 +132,6 @@ class _Reader:
             self.fail(error.message, error.hint, first, last)
 
     def whole(self, what: str, kind: int, most: int) -> int:
-        """Take a whole number."""
         word = self.take(what, kind)
         if not re.fullmatch(r"[0-9]{1,19}", word.text) or int(word.text) > most:
             self.fail(f'{what} cannot be "{word.text[:40]}"', f"write a whole number up to {most:,}", word)

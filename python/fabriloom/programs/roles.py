@@ -22,7 +22,6 @@ class Roles:
         self.count = network.terminals
 
     def one(self, key: object, parameter: str) -> int:
-        """Return one terminal."""
         return self.terminals.one(key, parameter)
 
     def several(self, given: Any, parameter: str, default: Ints) -> Ints:

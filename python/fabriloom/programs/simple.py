@@ -194,12 +194,10 @@ class _Written:
         self._order += 1
 
     def repeat(self, terminal: object, count: int) -> None:
-        """Begin a repeat."""
         self.rows.loop(terminal, self._order, count)
         self._order += 1
 
     def end(self, terminal: object) -> None:
-        """End a repeat."""
         self.rows.end(terminal, self._order)
         self._order += 1
 

@@ -320,7 +320,6 @@ class Rows:
         self.add(terminal, order, op.REPEAT, amount=count)
 
     def end(self, terminal: object, order: int) -> None:
-        """End a repeat."""
         self.add(terminal, order, op.END)
 
     def begin_rounds(self, terminal: object, order: int, count: object) -> None:

@@ -22,7 +22,6 @@ _TITLES = ("name", "description")
 
 
 def for_comparison(comparison: Comparison) -> str:
-    """Return the report as HTML text."""
     names = list(comparison.parts)
     page = Page(title=" vs. ".join(names) if len(names) < 4 else "A comparison", kind="comparison")
     page.verdicts = comparison.verdicts
@@ -123,7 +122,6 @@ def _best(points: Sequence[Any]) -> list[Cell]:
 
 
 def _different(comparison: Comparison) -> list[Table]:
-    """Return the settings that differ between scenarios."""
     flat = {name: _told(part.resolved) for name, part in comparison.parts.items()}
     paths = list(dict.fromkeys(path for settings in flat.values() for path in settings))
     rows = []

@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
 
 def for_design(design: Design) -> str:
-    """Return the report as HTML text."""
     best, asked = design.best, design.requirements
     page = Page(title=asked.name or "A design", kind="design", description=asked.description)
     page.verdicts = {"": _verdict(design)}

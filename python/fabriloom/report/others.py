@@ -275,7 +275,6 @@ def _facts(checked: Checked) -> list[tuple[str, str, str]]:
 
 
 def _fullest(checked: Checked) -> Table:
-    """Return the links that are used most."""
     used, names = checked.used, checked.graph.link_names
     order = [at for at in checked.leads_to if used[at] > 0]
     top = max((float(used[at]) for at in order), default=1.0)

@@ -26,7 +26,6 @@ ROOM, ROOM_LOG = 2, 10
 
 
 def is_log(series: Sequence[Series]) -> bool:
-    """Return whether a vertical axis is logarithmic."""
     heights = [y for y in _heights(series, dashed=False) if y > 0]
     return bool(heights) and max(heights) > MOST_ON_A_LINE * min(heights)
 
@@ -59,7 +58,6 @@ class Units:
         return summary[f"accepted_mbytes_per_s{end}"]
 
     def time(self, summary: Mapping[str, Any], value_ns: float | None) -> float | None:
-        """Return a time of a run."""
         if value_ns is None:
             return None
         return value_ns / (summary["flits"]["cycle_ns"] if self.of_flits else 1e3)
@@ -92,8 +90,6 @@ class Series:
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis of a chart."""
-
     label: str
     log: bool = False
     top: float | None = None
@@ -102,8 +98,6 @@ class Axis:
 
 @dataclass(frozen=True)
 class Chart:
-    """A chart of y against x."""
-
     title: str
     x: Axis
     y: Axis
@@ -177,8 +171,6 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Text:
-    """Preformatted text: a scenario."""
-
     title: str
     text: str
     note: str = ""
@@ -209,7 +201,6 @@ class Prose:
     note: str = ""
 
     def html(self) -> str:
-        """Return the paragraphs as HTML."""
         from markdown_it import MarkdownIt
 
         maker = MarkdownIt("commonmark", {"html": False}).disable(["link", "image", "autolink"])
@@ -218,8 +209,6 @@ class Prose:
 
 @dataclass
 class Page:
-    """A whole report."""
-
     title: str
     kind: str
     """Kind of report, one or two words."""
@@ -335,7 +324,6 @@ def micro(value_ns: float | None) -> float | None:
 
 
 def amount(value: float | None, digits: int = 4) -> Cell:
-    """Return the cell of a number."""
     return Cell(number(value, digits), None, value)
 
 

@@ -55,7 +55,6 @@ def scenario_texts(provenance: Provenance) -> list[Text]:
 
 
 def _facts(summary: Mapping[str, Any]) -> list[tuple[str, str, str]]:
-    """Return the key numbers of one run."""
     latency, total, packets = summary["latency_ns"], summary["total_latency_ns"], summary["packets"]
     accepted = plus_minus(summary["accepted_mbytes_per_s"], summary["accepted_mbytes_per_s_ci95"])
     offered = number(summary["offered_mbytes_per_s"])

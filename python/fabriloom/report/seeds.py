@@ -27,7 +27,6 @@ _CHARTS = {
 
 
 def for_seeds(repetition: Repetition) -> str:
-    """Return the report as HTML text."""
     provenance, missing = repetition.provenance, repetition.runs - len(repetition.points)
     page = Page(
         title=provenance.name or "Several seeds",
@@ -96,7 +95,6 @@ def charts(repetition: Repetition) -> list[Chart]:
 
 
 def _means(repetition: Repetition) -> Table:
-    """Return the table of averages over seeds."""
     head = ["Number", "Runs", "Mean over seeds", "Spread", "Least", "Greatest"]
     head.append("Intervals that contain the mean")
     rows: list[Sequence[Cell]] = []

@@ -57,7 +57,6 @@ def is_met(lines: Sequence[Line]) -> bool:
 
 
 def tally(lines: Sequence[Line]) -> Tally:
-    """Count the numbers of a paper."""
     groups = list(by_number(lines).values())
     sorts = [sort_of(group) for group in groups]
     scored = [group for group, sort in zip(groups, sorts, strict=True) if sort != "not scored"]

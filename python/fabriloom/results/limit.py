@@ -74,7 +74,6 @@ def named(graph: Graph, links: Ints, most: int, share: Floats) -> tuple[str, str
 
 
 def _all(graph: Graph, links: Ints, most: int) -> str:
-    """Return several links in words."""
     every = equals(graph, most)
     if len(links) < len(every):
         return f"{len(links)} of {len(every)} {_kind(graph, most)} alike, such as {graph.link_names[most]}"
@@ -149,7 +148,6 @@ def limit(
 
 
 def one_of(what: str, name: str, share: float, reached: bool, text: str) -> Limit:
-    """Return a limit."""
     return {"what": what, "name": name, "share": share, "reached": reached, "text": text}
 
 
@@ -249,7 +247,6 @@ HURT = ("links", "cut", "discarded", "timed_out")
 
 
 def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
-    """Summarise a run in a sentence."""
     reason, held = summary["end"]["reason"], held_by(summary.get("limit"))
     if reason == "stopped":
         return str(summary["end"]["message"]).removesuffix(".")

@@ -131,7 +131,6 @@ def _elsewhere(name: str, key: str) -> str:
 
 
 def markdown() -> str:
-    """Return the reference page of all results."""
     parts = [
         _PREFACE.format(
             network_from=runs.NETWORK_LATENCY_FROM,

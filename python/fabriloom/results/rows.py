@@ -29,12 +29,10 @@ class Rows:
 
     @property
     def window_ticks(self) -> int:
-        """Length of the measuring window in ticks."""
         return tables.window_ticks(self.native)
 
     @property
     def window_ns(self) -> float:
-        """Length of the measuring window in ns."""
         return self.window_ticks * self.tick_ns
 
     def raw(self, name: str) -> NDArray[Any]:
@@ -42,11 +40,9 @@ class Rows:
         return tables.column(self.native, name)
 
     def count(self, name: str) -> Ints:
-        """Return counts."""
         return self.raw(name).astype(np.int64)
 
     def ns(self, name: str) -> Floats:
-        """Return times in ns."""
         return self.raw(name) * self.tick_ns
 
     def share(self, name: str) -> Floats:
@@ -71,13 +67,10 @@ class Rows:
 
     @cached_property
     def terminals(self) -> Names:
-        """Names of terminals."""
         return np.array(self.graph.terminal_names, dtype=object)
 
 
 class LinkRows(Rows):
-    """Links."""
-
     @cached_property
     def ends(self) -> tuple[Names, Names]:
         """Names of the source and the target of each."""
@@ -143,7 +136,6 @@ class LaneRows(Rows):
 
     @cached_property
     def shown(self) -> Ints:
-        """Their numbers."""
         lanes = np.arange(len(self.raw("lane_busy_ticks")))
         shown = self.graph.usual_links & (np.asarray(self.graph.link_source) < self.graph.switches)
         return lanes[shown[lanes // self.lanes]]
@@ -155,7 +147,6 @@ class LaneRows(Rows):
 
     @property
     def link(self) -> list[str]:
-        """The link of each."""
         return [self.graph.link_names[lane // self.lanes] for lane in self.shown.tolist()]
 
     @property
@@ -165,7 +156,6 @@ class LaneRows(Rows):
 
     @property
     def reserved(self) -> Floats:
-        """The part that is reserved for it."""
         share = self.raw("lane_share_millionths")
         if not len(share):
             return np.full(len(self.shown), np.nan)
@@ -269,17 +259,14 @@ class FlowRows(Rows):
 
     @property
     def size(self) -> Ints:
-        """Their bytes."""
         return self.own("bytes").astype(np.int64)
 
     @property
     def latency_ns_mean(self) -> Floats:
-        """Their mean latency."""
         return per(self.own("latency_sum_ticks") * self.tick_ns, self.number)
 
     @property
     def latency_ns_max(self) -> Floats:
-        """Their longest latency."""
         return self.own("latency_max_ticks") * self.tick_ns
 
     @property
@@ -304,7 +291,6 @@ class BatchRows(Rows):
 
     @property
     def length_ns(self) -> Floats:
-        """Their lengths."""
         _, starts, ends = self.bounds
         return (ends - starts).astype(np.float64) * self.tick_ns
 
@@ -322,11 +308,9 @@ class ShareRows(BatchRows):
 
     @cached_property
     def names(self) -> list[str]:
-        """What flows are called."""
         return list(self.native.get("share_name", ()))
 
     def cells(self, name: str) -> Ints:
-        """Return a number per batch and flow."""
         inside = self.bounds[0]
         return self.count(f"share_{name}").reshape(len(inside), len(self.names))[inside]
 
@@ -337,7 +321,6 @@ class ShareRows(BatchRows):
         return some if len(self.names) > 1 else np.empty(0, np.int64)
 
     def of(self, name: str) -> Ints:
-        """Return a number per row."""
         return self.cells(name)[:, self.sent].ravel()
 
     def each(self, values: NDArray[Any]) -> NDArray[Any]:
@@ -363,7 +346,6 @@ class CompletionRows(Rows):
     """Flows, in the order of their sources."""
 
     def own(self, name: str) -> Ints:
-        """Return one number of each."""
         found = self.native.get(f"carried_{name}", ())
         return np.asarray(found, np.int64) if len(found) else np.zeros(len(self.flow), np.int64)
 
@@ -384,17 +366,14 @@ class CompletionRows(Rows):
 
     @property
     def size(self) -> Ints:
-        """Bytes delivered."""
         return self.own("delivered") * self.own("bytes")
 
     @property
     def first_created_ns(self) -> Floats:
-        """When the first packet was created."""
         return np.where(self.own("made") > 0, self.own("first_ticks") * self.tick_ns, np.nan)
 
     @property
     def last_delivered_ns(self) -> Floats:
-        """When the last packet was delivered."""
         return np.where(self.own("delivered") > 0, self.own("last_ticks") * self.tick_ns, np.nan)
 
     @property

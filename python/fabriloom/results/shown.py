@@ -115,7 +115,6 @@ def _congestion(found: dict[str, Any]) -> str:
 
 
 def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the lines of runs with faults."""
     ran = faults["availability"]
     share = "" if ran is None else f"; on average a link ran {in_percent(ran)} of the time"
     links = f"{faults['links']} link{'' if faults['links'] == 1 else 's'}"
@@ -126,7 +125,6 @@ def _faults(faults: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the lines of programs."""
     messages, events, hosts = summary["messages"], summary["events"], summary["hosts"]
     again = f", {messages['repeated']:,} times sent again" if messages["repeated"] else ""
     again += f", {messages['lost']:,} lost" if messages["lost"] else ""
@@ -162,7 +160,6 @@ def _program(summary: dict[str, Any]) -> list[tuple[str, str]]:
 
 
 def _how_measured(measured: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the lines about the measurement."""
     runner = {"c": "the runner in C", "python": "the runner in Python"}[measured["runner"]]
     many = f"{measured['ranks']} processes on {measured['cores']} cores"
     unit, divisor = time_unit(max(measured["round_ns"]))
@@ -204,7 +201,6 @@ def _hertz(per_s: float | None, half: float | None = None) -> str:
 
 
 def spread(latency: dict[str, Any]) -> str:
-    """Format mean and extremes of a latency."""
     if latency["mean"] is None:
         return "none was measured"
     unit, divisor = time_unit(latency["mean"])
@@ -215,7 +211,6 @@ def spread(latency: dict[str, Any]) -> str:
 
 
 def _sci(sci: dict[str, Any], buses: int) -> list[tuple[str, str]]:
-    """Return the lines of rings."""
     retries, echoes = (in_percent(sci[f"{what}_share"]) for what in ("retry", "echo"))
     busied, late = sci["busied"], sci["timed_out"]
     given_up = f", {late:,} transaction{'s' * (late > 1)} timed out" if late else ""

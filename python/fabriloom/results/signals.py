@@ -71,7 +71,6 @@ class Taken:
 
 
 def codes(native: Mapping[str, Any], graph: Graph, tick_ns: float) -> list[Taken]:
-    """Return one row per source and terminal."""
     ports, found = graph.port_names, []
     taken = tables.column(native, "code_taken")
     planes = np.zeros(len(ports)) if graph.several is None else graph.several.plane
@@ -130,15 +129,12 @@ def tails(native: Mapping[str, Any], tick_ns: float) -> dict[str, dict[str, list
 
 @dataclass(frozen=True)
 class CodeRun:
-    """All codes of a run."""
-
     native: Mapping[str, Any]
     made: int
     table: pl.DataFrame
     """See ``columns.CODES``."""
 
     def raw(self, name: str) -> NDArray[Any]:
-        """Return one array of the engine."""
         return tables.column(self.native, name)
 
     def total(self, name: str) -> int:

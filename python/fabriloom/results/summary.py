@@ -62,7 +62,6 @@ class Provenance:
         )
 
     def named(self) -> dict[str, Any]:
-        """Return what every summary begins with."""
         return {key: getattr(self, key) for key in ("name", "scenario_sha256", "version", "seed")}
 
 

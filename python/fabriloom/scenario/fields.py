@@ -227,7 +227,6 @@ class Later:
 
     @cached_property
     def made(self) -> Any:
-        """The type."""
         return self._make()
 
     @cached_property

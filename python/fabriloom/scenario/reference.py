@@ -87,7 +87,6 @@ _SEE = {
 
 
 def scenario_page() -> str:
-    """Return the text of ``docs/reference/scenario.md``."""
     schema = json_schema()
     definitions: dict[str, Any] = schema["$defs"]  # type: ignore[assignment]
     properties: dict[str, Any] = schema["properties"]  # type: ignore[assignment]
@@ -363,7 +362,6 @@ of values. [Programs and messages](../background/programs.md) explains the setti
 
 
 def presets_page() -> str:
-    """Return the text of ``docs/reference/technologies.md``."""
     lines = [_PRESETS.rstrip("\n"), "", *_derived_links(), "", *_derived_rings(), *_preset_lists(presets())]
     lines += [_INTERFACES.rstrip("\n"), *_preset_lists(interfaces())]
     lines += [_PROTOCOLS.rstrip("\n"), *_preset_lists(protocols())]
@@ -438,7 +436,6 @@ PAGES: dict[str, Callable[[], str]] = {
 
 
 def write(folder: Path) -> None:
-    """Write all pages to a folder."""
     for name, page in PAGES.items():
         (folder / name).write_text(page(), encoding="utf-8")
 

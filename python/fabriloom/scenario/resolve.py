@@ -236,7 +236,6 @@ def files(scenario: Scenario) -> dict[Path, Any]:
 
 
 def checksum(file: FilePath) -> str:
-    """Return the SHA-256 of a file."""
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 

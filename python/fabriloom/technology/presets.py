@@ -161,7 +161,6 @@ def _entries(table: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
 
 
 def is_ring(preset: str) -> bool:
-    """Whether a preset is for rings."""
     return preset in presets() and "echo" in presets()[preset].entries
 
 

@@ -76,7 +76,6 @@ def _check_resends(given: Settings) -> None:
 
 
 def protocols() -> Mapping[str, Preset]:
-    """Return all presets of protocols by name."""
     return read("protocols.toml")
 
 

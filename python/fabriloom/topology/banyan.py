@@ -164,7 +164,6 @@ def _swap(line: Ints, digit: int, base: int) -> Ints:
 
 
 def inverse(permutation: Ints) -> Ints:
-    """Return the inverse permutation."""
     back = np.empty_like(permutation)
     back[permutation] = np.arange(len(permutation))
     return back

@@ -123,7 +123,6 @@ def family(
 
 
 def _plain(value: Any) -> Any:
-    """Return an argument as JSON has it."""
     if isinstance(value, np.integer):
         return int(value)
     return [_plain(one) for one in value] if isinstance(value, list | tuple | np.ndarray) else value

@@ -22,8 +22,6 @@ MOST_PORTS = 8
 
 @dataclass(frozen=True)
 class Member:
-    """A network to be joined with others."""
-
     name: str
     graph: Graph
     terminal: Ints

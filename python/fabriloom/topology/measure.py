@@ -169,7 +169,6 @@ class Distances:
 
 
 def counts(graph: Graph) -> Counts:
-    """Count switches, terminals, links, cables and ports."""
     forth = (graph.link_reverse < 0) | (graph.link_reverse > np.arange(graph.links))
     between = (graph.link_source < graph.switches) & (graph.link_target < graph.switches)
     ports = ports_used(graph)

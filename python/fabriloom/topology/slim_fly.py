@@ -25,7 +25,6 @@ _REST = {0: 0, 1: 1, 3: -1}
 
 
 def neighbours(order: int) -> int:
-    """Return the neighbours of each switch."""
     return (3 * order - _REST[order % 4]) // 2
 
 

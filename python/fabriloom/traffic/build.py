@@ -166,7 +166,6 @@ def _senders(network: kinds.Network, terminals: Terminals, senders: Any) -> np.n
 
 
 def _empty(count: int) -> kinds.Columns:
-    """Return the columns of silent terminals."""
     own = ("source_", "weight_", "list_", "flow_")
     return {
         **{name: column for name, column in codes.unused().items() if name.startswith(own)},

@@ -56,7 +56,6 @@ class Demand:
 
     @property
     def pairs(self) -> Pairs:
-        """Return the listed pairs as columns."""
         return self.source, self.target, self.packets
 
     def by_length(self, apiece: float) -> Demand:
@@ -88,7 +87,6 @@ class Demand:
         return replace(self, packets=packets / mean, even=others / mean, payload=None) if mean else self
 
     def matrix(self) -> NDArray[np.float64]:
-        """Return what each terminal sends to each."""
         return self.rows(np.arange(len(self.even)))
 
     def rows(self, sources: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -109,11 +107,9 @@ class Demand:
         return order, self.source[order]
 
     def sent(self) -> np.ndarray:
-        """Return what each terminal sends."""
         return self.even + np.bincount(self.source, weights=self.packets, minlength=len(self.even))
 
     def received(self) -> np.ndarray:
-        """Return what is sent to each terminal."""
         others = (self.even.sum() - self.even) / max(1, len(self.even) - 1)
         return others + np.bincount(self.target, weights=self.packets, minlength=len(self.even))
 

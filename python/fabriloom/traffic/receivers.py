@@ -14,12 +14,10 @@ MOST_WEIGHTS = 1 << 24
 
 
 def senders_of(network: Network) -> Ints:
-    """Return the terminals that may send."""
     return network.terminals_of("sender")
 
 
 def receivers_of(network: Network) -> Ints:
-    """Return the terminals that may receive."""
     return network.terminals_of("receiver")
 
 

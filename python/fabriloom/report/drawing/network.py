@@ -167,7 +167,6 @@ def _page(plan: Plan | RingPlan, boxes: list[str], notes: list[str] | None) -> s
 
 
 def _notes(plan: Plan) -> list[str]:
-    """Return the notes that explain the picture."""
     graph = plan.graph
     most = max(map(len, plan.terminals_at), default=0)
     parts = counted(graph.switches, "switch", "es"), counted(graph.terminals, "terminal")

@@ -97,14 +97,12 @@ def arrowhead(
 
 
 def title(text: str) -> str:
-    """Return a tooltip."""
     return f"<title>{escape(text, quote=False)}</title>"
 
 
 def label(
     text: str, x: float, y: float, size: float, anchor: str = "middle", colour: str = INK, more: str = ""
 ) -> str:
-    """Return a text element."""
     return (
         f'<text x="{number(x)}" y="{number(y)}" font-size="{number(size)}" text-anchor="{anchor}" '
         f'fill="{colour}"{more}>'

@@ -42,7 +42,6 @@ def _share(value: float | None, sign: str = "") -> Cell:
 
 
 def planes(table: pl.DataFrame) -> list[Table]:
-    """Return the traffic received by each plane."""
     columns = {
         "Plane": ("plane", Cell),
         "Packets": ("packets", amount),
@@ -124,7 +123,6 @@ def busiest_links(table: pl.DataFrame) -> list[Table]:
 
 
 def rings(table: pl.DataFrame) -> list[Table]:
-    """Return the rings with the busiest links."""
     columns = {
         "Ring": ("ring", Cell),
         "Stations": ("stations", amount),
@@ -142,7 +140,6 @@ def rings(table: pl.DataFrame) -> list[Table]:
 
 
 def buses(table: pl.DataFrame) -> list[Table]:
-    """Return the switches with the busiest buses."""
     columns = {
         "Switch": ("switch", Cell),
         "Ports": ("ports", amount),

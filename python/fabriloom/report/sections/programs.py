@@ -299,7 +299,6 @@ def _rates(points: Sequence[Any], varied: Sequence[str]) -> list[Chart]:
 
 
 def _points(points: Sequence[Any], varied: Sequence[str]) -> Table:
-    """Return the table of all points."""
     head = [path.rsplit(".", 1)[-1].replace("_", " ").capitalize() for path in varied]
     head += ["Attempted (kHz)", "Achieved (kHz)", "MB/s", "Latency (µs)", "99 % (µs)", "Waited", "Ended"]
     rows = []

@@ -113,7 +113,6 @@ def batches(table: pl.DataFrame, moments_ns: Mapping[str, float]) -> list[Chart]
 
 
 def busiest_links(table: pl.DataFrame) -> list[Table]:
-    """Return the busiest links."""
     columns = {
         "Link": ("link", Cell),
         "Utilisation": ("utilisation", percent),
@@ -232,7 +231,6 @@ def tails_of(points: Sequence[Any], most: int = 6) -> list[Chart | Prose]:
 
 
 def points_table(points: Sequence[Any], varied: Sequence[str]) -> Table:
-    """Return the table of all points."""
     refused = any(point.summary["refused_mbytes_per_s"] for point in points)
     lost = any(point.summary["packets"].get("lost") for point in points)
     retried = any(_retries(point) for point in points)

@@ -34,7 +34,6 @@ class Column:
         return _TYPES.get(self.unit, "Float64")
 
     def of(self, what: Any) -> Any:
-        """Return its values, or its value."""
         if self.value is None:
             raise ValueError(f"nothing is said of how {self.name} is made")
         return self.value(what)
