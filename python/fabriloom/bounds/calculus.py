@@ -176,8 +176,7 @@ class Worst:
         return self.ahead[link] * self.rest[link][0] + self.service[link, self.alike[flow]]
 
     def asked(self, came: int, links: tuple[int, ...], flow: int) -> int:
-        """Return Z: the time from the request for one of several links until the packet's end has left the
-        input buffer of the granted one."""
+        """Return Z: from the request for several links until the end has left the granted input buffer."""
         links = self.awaited(came, links, flow)
         if len(links) == 1:
             others = sum(most for other, (most, _) in self.competing[links[0]].items() if other != came)

@@ -98,9 +98,7 @@ class Trials:
         return Trial(packets, self.codes.drawn(dice, span * self.grain))
 
     def _changed(self, dice: np.random.Generator, worst: Trial, span: int) -> Trial:
-        """Modify one or two packets of a trial: their flow or their time. The first stays the victim's. If
-        there are codes, modify those of every third trial instead.
-        """
+        """Modify flows or times of one or two packets, not the victim's flow; or codes, every third time."""
         if worst.codes and dice.random() < 1 / 3:
             return replace(worst, codes=self.codes.drawn(dice, span * self.grain))
         trial = list(worst.packets)

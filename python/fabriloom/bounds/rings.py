@@ -267,9 +267,7 @@ class _Solver:
         return self._periods(waits, serves, gone, served)
 
     def _ages(self, waits: Reals, serves: Reals) -> tuple[Reals, Reals]:
-        """Return, per leg, the most ticks since the making of a packet when its echo is back, and when it has
-        been served behind its leg.
-        """
+        """Return, per leg, the most ticks since its making when a packet's echo is back, and when served."""
         gone, served = np.zeros(len(self.legs)), np.zeros(len(self.legs))
         given, row = 0.0, -1
         for at, leg in enumerate(self.legs):

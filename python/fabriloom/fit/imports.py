@@ -164,8 +164,7 @@ def _netgauge(path: Path, text: str) -> Samples:
 
 
 def _csv(path: Path, text: str) -> Samples:
-    """Read a table with a column ``bytes`` and some of ``half_round``, ``send``, ``receive``, ``gap`` and
-    ``turn``, with a unit such as ``_us`` in their names."""
+    """Read a table with ``bytes`` and some of ``half_round_us``, ``send``, ``receive``, ``gap``, ``turn``."""
     found, names = Samples(), list[str]()
     decimals = reading.Decimals.of(text)
     try:

@@ -38,9 +38,7 @@ def precision(reason: str, wanted: float, widths: str) -> str:
 
 
 def message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = False, watched: str = "") -> str:
-    """Return the reason for the end of a run as a sentence; ``lost``: sources refused packets; ``watched``:
-    see :func:`precision`.
-    """
+    """Return why a run ended; ``lost``: sources refused packets; ``watched``: see :func:`precision`."""
     when = after(simulated_ns)
     if reason == "deadlocked":
         if not cycle:
@@ -159,9 +157,7 @@ FEWEST = 100
 
 
 def standstill(summary: Mapping[str, Any], technology: Mapping[str, Any]) -> list[str]:
-    """Return a sentence if nothing was delivered for a long time because queues reserved their places for
-    packets that waited for their retry.
-    """
+    """Return a sentence if places kept for packets that waited for their retry stopped all deliveries."""
     packets, pause_ns = summary["packets"]["measured"], summary["longest_pause_ns"]
     delay_ns = summary.get("sci", {}).get("retry_delay_ns_max", 0.0)
     if packets < FEWEST or pause_ns * packets < LONG * summary["measured_ns"]:

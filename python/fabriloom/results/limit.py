@@ -30,9 +30,7 @@ _CHANCE = 0.05
 
 
 def equals(graph: Graph, link: int) -> Ints:
-    """Return the links of the same kind as one, itself included: out of terminals, into them, or between
-    switches, or those of all rings.
-    """
+    """Return the links of a link's kind: out of terminals, into them, between switches; or all of rings."""
     if graph.network_kind.buses:
         return np.arange(graph.links)
     inner = np.stack([np.asarray(graph.link_source), np.asarray(graph.link_target)]) < graph.switches
@@ -416,8 +414,7 @@ _ENDS = ("source", "target")
 
 
 def host_shares(run: ProgramRun, resolved: Mapping[str, Any]) -> Floats:
-    """Return, per terminal, the share of the window in which its processor or bus works for messages,
-    or a channel waits for tokens."""
+    """Return, per terminal, the share of the window in which processor or bus work, or tokens are awaited."""
     if not run.graph.terminals or not run.window_ns:
         return np.zeros(run.graph.terminals)
     handled, known = _handled(run), host.read(resolved.get("protocol") or {})
