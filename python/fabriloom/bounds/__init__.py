@@ -1,7 +1,4 @@
-"""An upper bound on the delay of every flow, and a search for the longest delay.
-
-``docs/background/worst-case.md`` describes the method.
-"""
+"""Bounds on the delay of every flow, and a search for the longest: ``docs/background/worst-case.md``."""
 
 from .calculus import Line
 from .computed import bound, of_few_flows, promises_of

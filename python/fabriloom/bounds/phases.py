@@ -1,7 +1,4 @@
-"""Search for the longest delay of a flow over the creation times of packets and codes.
-
-The result is a lower limit of the worst case.
-"""
+"""Search for the longest delay of a flow over creation times: a lower limit of the worst case."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Bounds on rings, by the periods of all flows.
-
-Notation and proof: ``docs/background/worst-case.md``, "Rings".
-"""
+"""Bounds on rings, by the periods of all flows: ``docs/background/worst-case.md``, "Rings"."""
 
 from __future__ import annotations
 

@@ -55,10 +55,7 @@ def _at(path: Path, error: ReadError) -> FitError:
 
 
 def _rows(path: Path, text: str, least: int, begin: int) -> Iterator[tuple[int, list[float]]]:
-    """Return the numbers of each line but comments, from a line on.
-
-    Raises :class:`FitError`, also for a file cut short.
-    """
+    """Return the numbers of each line but comments, from a line on. Raises :class:`FitError`."""
     lines = text.splitlines()
     for number, line in enumerate(lines[begin - 1 :], begin):
         words = line.split()

@@ -186,10 +186,7 @@ CUT = f"their bytes are cut into equal packets of at most {FRAME_BYTES} B, offer
 
 @dataclass(frozen=True)
 class Flow:
-    """Bytes that one terminal sends to another: in equal packets, at the rate of its link, from a time on.
-
-    Without bytes it has no end.
-    """
+    """Bytes from a terminal to another: equal packets, at its link's rate, from a time on; 0: endless."""
 
     name: str
     source: str

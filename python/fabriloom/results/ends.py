@@ -150,8 +150,7 @@ def livelock(native: Mapping[str, Any], graph: Graph, tick_ps: int | float) -> s
 
 
 LONG = 50
-"""A pause of this many mean intervals between deliveries is not chance: with random arrivals it would occur
-once in exp(50) intervals."""
+"""A pause of this many mean intervals is not chance: random arrivals have one in exp(50) intervals."""
 FEWEST = 100
 """Fewest packets from which a mean interval is computed."""
 

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 TOGETHER = 20
-"""Successive packets wait alike: about as many as in a queue that is used to two thirds are one independent
-value."""
+"""Successive packets wait alike: as many as in a queue used to two thirds are one independent value."""
 _CHANCE = 0.05
 
 

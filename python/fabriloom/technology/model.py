@@ -108,11 +108,9 @@ class Technology:
     """Whether a packet starts with credit for a character or for all of it, and is stored in every switch."""
     input_queues: InputQueues = "fifo"
     next_head_ps: Ps | None = None
-    """Time from the end of packet leaving an input buffer until the next packet is at the front; None: the
-    handover time."""
+    """Time from the end of packet leaving an input buffer to the next at the front; None: the handover."""
     receive_bits: Fraction | None = None
-    """Receive delay of switches in bit times of the incoming link, if it is not that of terminals; it
-    replaces ``receiver_latency_ps``."""
+    """Receive delay of switches in bit times of the incoming link; None: ``receiver_latency_ps``."""
     receive_ps: Ps = 0
     """Receive delay of such switches besides, in ps; external ports have neither."""
     transmit_bits: Fraction = Fraction(0)
