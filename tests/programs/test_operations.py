@@ -111,17 +111,8 @@ def test_what_is_written_is_what_is_shown() -> None:
 
 
 def test_times_of_operations() -> None:
-    nested = [
-        "repeat 3",
-        "send t.1 1 B",
-        "repeat 4",
-        "send t.2 1 B",
-        "end",
-        "send t.3 1 B",
-        "end",
-        "send t.1 1 B",
-    ]
-    found = programs(operations(t0=nested))
+    text = "repeat 3; send t.1 1 B; repeat 4; send t.2 1 B; end; send t.3 1 B; end; send t.1 1 B"
+    found = programs(operations(t0=text.split("; ")))
     assert found.times()[found.kind == op.SEND].tolist() == [3, 12, 3, 1]
     endless = programs(
         operations(t0=["mark", "repeat", "wait 1 us", "send t.1 1 B", "end"], t1=["wait 1 us"])

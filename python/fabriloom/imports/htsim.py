@@ -21,16 +21,9 @@ from .common import CUT, Fabric, Flow, Imported, Lines, blocks
 from .traces import Rank, goal_of
 
 _KEYS = (
-    "downlink_speed_gbps",
-    "downlink_latency_ns",
-    "radix_down",
-    "radix_up",
-    "bundle",
-    "switch_latency_ns",
-    "oversubscribed",
-    "queue_down",
-    "queue_up",
-)
+    "downlink_speed_gbps", "downlink_latency_ns", "radix_down", "radix_up", "bundle", "switch_latency_ns",
+    "oversubscribed", "queue_down", "queue_up",
+)  # fmt: skip
 _HEAD = ("nodes", "tiers", "podsize")
 _NEEDED = ("downlink_speed_gbps", "downlink_latency_ns", "radix_down")
 _NAMES = ("tor", "agg", "core")

@@ -22,18 +22,9 @@ from .common import Fabric, Imported, Lines, only, parsed_xml
 from .simgrid_clusters import Numbers, Zone, cluster, given_of, medium, numbers, zone
 
 _KNOWN = (
-    "platform",
-    "zone",
-    "AS",
-    "host",
-    "router",
-    "link",
-    "route",
-    "link_ctn",
-    "cluster",
-    "zoneRoute",
+    "platform", "zone", "AS", "host", "router", "link", "route", "link_ctn", "cluster", "zoneRoute",
     "ASroute",
-)
+)  # fmt: skip
 _WAYS = ("_UP", "_DOWN")
 _ZONES = ("zone", "AS")
 _ROUTES = ("route", "zoneRoute", "ASroute")

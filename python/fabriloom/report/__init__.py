@@ -12,16 +12,5 @@ from .pages import for_curve, for_run, for_saturation
 from .search import for_search
 from .seeds import for_seeds
 
-__all__ = [
-    "Reproduced",
-    "for_check",
-    "for_comparison",
-    "for_curve",
-    "for_design",
-    "for_fit",
-    "for_reproduction",
-    "for_run",
-    "for_saturation",
-    "for_search",
-    "for_seeds",
-]
+__all__ = ["Reproduced", "for_check", "for_comparison", "for_curve", "for_design", "for_fit"]
+__all__ += ["for_reproduction", "for_run", "for_saturation", "for_search", "for_seeds"]

@@ -24,28 +24,15 @@ if TYPE_CHECKING:
 
 
 FAULT_SETTINGS = (
-    "disconnect",
-    "restart",
-    "start_rate",
-    "fault_stops",
-    "disconnect_cycles",
-    "restart_cycles",
-    "echo_timeout",
-    "close_after",
-    "closed_for",
-)
+    "disconnect", "restart", "start_rate", "fault_stops", "disconnect_cycles", "restart_cycles",
+    "echo_timeout", "close_after", "closed_for",
+)  # fmt: skip
 """Settings of a technology that describe faults; without faults they have no effect."""
 
 CODE_SETTINGS = (
-    "time_code_bits",
-    "time_code_latency",
-    "time_code_jitter",
-    "time_code_forward",
-    "interrupt_hold",
-    "broadcast_flits",
-    "broadcast_cycles",
-    "broadcast_hold_cycles",
-)
+    "time_code_bits", "time_code_latency", "time_code_jitter", "time_code_forward", "interrupt_hold",
+    "broadcast_flits", "broadcast_cycles", "broadcast_hold_cycles",
+)  # fmt: skip
 """Settings of a technology for time-codes, interrupts and broadcasts; without these they have no effect."""
 
 RESEND_SETTINGS = ("resend_after", "resend_limit", "resend_backoff")

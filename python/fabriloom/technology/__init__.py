@@ -11,26 +11,9 @@ if TYPE_CHECKING:
     from fabriloom.technology.protocols import Interface, interface, protocol
     from fabriloom.technology.rings import RingTechnology
 
-__all__ = [
-    "Interface",
-    "Preset",
-    "RingTechnology",
-    "Technology",
-    "TechnologyError",
-    "interface",
-    "presets",
-    "protocol",
-    "ring_technology",
-    "technology",
-]
+__all__ = ["Interface", "Preset", "RingTechnology", "Technology", "TechnologyError"]
+__all__ += ["interface", "presets", "protocol", "ring_technology", "technology"]
 
-__getattr__ = names(
-    globals(),
-    {
-        "Interface": ".protocols",
-        "interface": ".protocols",
-        "protocol": ".protocols",
-        "RingTechnology": ".rings",
-    },
-)
+_HOMES = dict.fromkeys(("Interface", "interface", "protocol"), ".protocols") | {"RingTechnology": ".rings"}
 """Few scenarios need these."""
+__getattr__ = names(globals(), _HOMES)

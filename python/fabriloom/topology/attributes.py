@@ -38,23 +38,9 @@ CLOCK = ("cycle", "cycle_ps")
 """Of switches and terminals, for themselves and the links that leave them."""
 OF_VERTICES = ("kind", "x", "y", "address", *SIZES, *CLOCK)
 OF_LINKS = (
-    "name",
-    "reverse_name",
-    "parallel",
-    "cable",
-    "rate",
-    "length",
-    "rate_bits_per_s",
-    "length_m",
-    CABLE,
-    "delay",
-    "delay_ps",
-    *SIZES,
-    "source_port",
-    "target_port",
-    "address",
-    "index",
-)
+    "name", "reverse_name", "parallel", "cable", "rate", "length", "rate_bits_per_s", "length_m", CABLE,
+    "delay", "delay_ps", *SIZES, "source_port", "target_port", "address", "index",
+)  # fmt: skip
 DRAWN = ("label", "description", "comment", "color", "colour", "style", "r", "g", "b")
 DRAWN_VERTICES = (*DRAWN, "pos", "shape", "size", "width", "height", "bipartite", "subset")
 """Attributes of networkx, Graphviz, Gephi and yEd for drawing, or for the two sides of a bipartite graph."""

@@ -49,23 +49,10 @@ class Protocol(Section):
     """How the messages of programs become packets, and the processing times of their hosts."""
 
     preset: Literal[
-        "raw",
-        "virtual-link",
-        "t9000",
-        "pio",
-        "dma",
-        "pio-lx-d310",
-        "pio-bx-d321",
-        "pio-alpha",
-        "pio-testbed-1",
-        "pio-testbed-2",
-        "spacewire",
-        "verbs-infiniband",
-        "verbs-roce",
-        "mpi-infiniband",
-        "mpi-tcp",
-        "tcp",
-    ] = setting("Named set of values for all settings below", "raw")
+        "raw", "virtual-link", "t9000", "pio", "dma", "pio-lx-d310", "pio-bx-d321", "pio-alpha",
+        "pio-testbed-1", "pio-testbed-2", "spacewire", "verbs-infiniband", "verbs-roce", "mpi-infiniband",
+        "mpi-tcp", "tcp",
+    ] = setting("Named set of values for all settings below", "raw")  # fmt: skip
     packet_bytes: PositiveBytes | None = optional("Largest payload of a packet")
     small_packet_bytes: PositiveBytes | None = optional("Largest payload of a packet of a small message")
     small_below_bytes: Bytes | None = optional("Messages shorter than this are small")
@@ -188,14 +175,9 @@ class Protocol(Section):
     def overrides(self) -> dict[str, Any]:
         """Return the settings that differ from the preset, by their names with units."""
         beside = {
-            "preset",
-            "transaction",
-            "by_size",
-            "requirements",
-            "preset_file",
-            "shaper_rate_bits_per_s",
+            "preset", "transaction", "by_size", "requirements", "preset_file", "shaper_rate_bits_per_s",
             "shaper_burst_bytes",
-        }
+        }  # fmt: skip
         return self.model_dump(exclude=beside, exclude_none=True)
 
 

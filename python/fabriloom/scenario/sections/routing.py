@@ -90,6 +90,11 @@ class AfterFault(Section):
     sha256: Sha256 | None = optional("Checksum that the file must have; filled in when resolved")
 
 
+LaneChoice = Literal[
+    "any", "destination", "dateline", "wide-dateline", "kept-dateline", "bubble", "escape", "escape-with-room"
+]  # fmt: skip
+
+
 class AnyRouting(Section):
     """Settings that all routings share."""
 
@@ -105,19 +110,7 @@ class AnyRouting(Section):
         'Seed of spread = "random"; 0 if not given'
     )
     universal: bool = setting("Every packet first goes to a random intermediate switch", False)
-    lane_choice: (
-        Literal[
-            "any",
-            "destination",
-            "dateline",
-            "wide-dateline",
-            "kept-dateline",
-            "bubble",
-            "escape",
-            "escape-with-room",
-        ]
-        | None
-    ) = optional(
+    lane_choice: LaneChoice | None = optional(
         "Which lanes of a link a packet may take. any (default): any free lane; destination: lane number = "
         "destination modulo lanes; dateline, wide-dateline, kept-dateline: on a torus, lanes by where the "
         "link that closes a ring is; bubble: any free lane, but into a ring of a torus only where a place "

@@ -89,15 +89,9 @@ class CharacterLinks(SwitchedLinks):
     """Links that send characters: DS-Link and SpaceWire."""
 
     preset: Literal[
-        "ds-link-c104",
-        "ds-link-c104-32-32",
-        "ds-link-c104-70",
-        "hs-link-1g",
-        "shimafuji-router",
-        "spacewire-200",
-        "spw-10x",
-        "t9000-c104",
-    ] = setting("Named set of values for all settings below", "ds-link-c104")
+        "ds-link-c104", "ds-link-c104-32-32", "ds-link-c104-70", "hs-link-1g", "shimafuji-router",
+        "spacewire-200", "spw-10x", "t9000-c104",
+    ] = setting("Named set of values for all settings below", "ds-link-c104")  # fmt: skip
     link_rate_bits_per_s: RateBitsPerS | None = optional("Bit rate on the wire")
     data_bits: Bits | None = optional("Bits of a data character on the wire")
     end_bits: Bits | None = optional("Bits of the end of packet on the wire")
@@ -185,21 +179,10 @@ class Generic(SwitchedLinks):
     """Links that send one flit per cycle, with credits; a packet of L flits takes L cycles of a link."""
 
     preset: Literal[
-        "generic",
-        "infiniband-4x-edr",
-        "infiniband-4x-fdr",
-        "infiniband-4x-hdr",
-        "infiniband-4x-ndr",
-        "ethernet-100m",
-        "ethernet-1g",
-        "ethernet-10g",
-        "ethernet-100g",
-        "ethernet-400g",
-        "ethernet-800g",
-        "ethernet-1600g",
-        "spacefibre-2g5",
-        "spacefibre-6g25",
-    ]
+        "generic", "infiniband-4x-edr", "infiniband-4x-fdr", "infiniband-4x-hdr", "infiniband-4x-ndr",
+        "ethernet-100m", "ethernet-1g", "ethernet-10g", "ethernet-100g", "ethernet-400g", "ethernet-800g",
+        "ethernet-1600g", "spacefibre-2g5", "spacefibre-6g25",
+    ]  # fmt: skip
     cycle_ps: CyclePs | None = optional('Length of a cycle, or its frequency, such as "1.3 GHz"')
     flit_bytes: PositiveBytes | None = optional("Payload bytes of one flit")
     mtu_bytes: Bytes | None = optional(
@@ -359,20 +342,9 @@ class Generic(SwitchedLinks):
 
 
 RingPreset = Literal[
-    "scinet",
-    "sci-retry",
-    "sci-1000",
-    "sci-lc2",
-    "scinet-dmove",
-    "sci-lx-d310",
-    "sci-bx-d321",
-    "sci-lc1-alpha",
-    "sci-testbed-1",
-    "sci-testbed-2",
-    "rpr-10g",
-    "noc-ring",
-    "fddi",
-]
+    "scinet", "sci-retry", "sci-1000", "sci-lc2", "scinet-dmove", "sci-lx-d310", "sci-bx-d321",
+    "sci-lc1-alpha", "sci-testbed-1", "sci-testbed-2", "rpr-10g", "noc-ring", "fddi",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from fabriloom.scenario.sections.ring_technology import RingLinks

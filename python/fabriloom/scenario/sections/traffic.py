@@ -96,18 +96,9 @@ class Flows(Section):
 
 
 RateUnit = Literal[
-    "bit/s",
-    "kbit/s",
-    "Mbit/s",
-    "Gbit/s",
-    "B/s",
-    "kB/s",
-    "MB/s",
-    "GB/s",
-    "packets/s",
-    "kpackets/s",
+    "bit/s", "kbit/s", "Mbit/s", "Gbit/s", "B/s", "kB/s", "MB/s", "GB/s", "packets/s", "kpackets/s",
     "Mpackets/s",
-]
+]  # fmt: skip
 
 
 class Uniform(Section):
