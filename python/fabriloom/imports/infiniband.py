@@ -154,10 +154,8 @@ class Subnet:
         self.nodes: dict[str, _Node] = {}
         self.lid_line: dict[tuple[int, int], int] = {}
         self.lid: dict[str, int] = {}
-        """The LID of each switch."""
         self.tables = _Tables()
         self.name: dict[str, str] = {}
-        """The name of each node."""
         self.end: dict[tuple[str, int], str] = {}
         """The name of each port: that of its vertex, and of several ports of a host with their numbers."""
         self.vertex: dict[tuple[str, int], str] = {}

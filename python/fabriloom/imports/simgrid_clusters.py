@@ -131,7 +131,6 @@ class _Cluster:
     name: str
     hosts: list[str]
     own: Numbers
-    """The numbers of its links."""
     limit_bits_per_s: float
     """Most that a host sends or receives."""
     given: dict[str, str]

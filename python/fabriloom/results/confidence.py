@@ -29,7 +29,6 @@ class Watched:
 
     what: str
     ratios: statistics.Floats
-    """Ratios of the merged batches."""
     half_width: float
     """Half-width of the 95 % interval divided by the mean; NaN if unknown."""
 

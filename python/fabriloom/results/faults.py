@@ -13,7 +13,6 @@ from . import tables
 from .figures import figures, in_percent
 
 CAUSES = ("cut", "discarded", "timed_out")
-"""Causes of lost packets."""
 
 
 def has_faults(native: Mapping[str, Any]) -> bool:

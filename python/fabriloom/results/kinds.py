@@ -22,12 +22,10 @@ class Kind:
     """The results of one kind of network."""
 
     engine: str
-    """Name of the engine."""
     latency_from: str
     latency_to: str
     """The two ends of network latency, in words."""
     links: Table
-    """The table of links."""
     limit: Callable[[Mapping[str, Any], Graph, int], Limit]
     """What is nearest to its limit, in a window of ticks."""
     tables: tuple[str, ...] = ()

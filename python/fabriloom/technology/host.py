@@ -15,7 +15,6 @@ Handled = tuple[NDArray[np.int64], Floats, NDArray[Any]]
 """Messages that terminals send or receive: terminals, numbers of messages, and their mean bytes."""
 
 BY_SIZE = ("send_time_ps", "receive_time_ps", "packet_time_ps", "send_gap_time_ps")
-"""The times that ``by_size`` gives."""
 _TIMES = (*BY_SIZE, "byte_time_ps", "bus_packet_time_ps", "bus_byte_time_ps", "receive_gap_time_ps")
 _SIZES = ("packet_bytes", "small_packet_bytes", "small_below_bytes", "shaper_burst_bytes")
 

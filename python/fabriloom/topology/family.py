@@ -77,7 +77,6 @@ class Family:
 
 
 FAMILIES: dict[str, Family] = {}
-"""All families by name."""
 
 
 def name_of(build: Callable[..., Graph]) -> str:

@@ -52,7 +52,6 @@ class Plan:
     terminal_links_at: list[list[int]]
     """Per switch: the links to and from its terminals."""
     arrows: bool
-    """Draw arrowheads on one-way links."""
     strokes: list[tuple[float, str]] = field(default_factory=list)
     """Strokes with their sort values; the highest are drawn last."""
     over: list[str] = field(default_factory=list)

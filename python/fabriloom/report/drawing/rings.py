@@ -55,7 +55,6 @@ class RingPlan:
     places: Points
     """Positions of the switches."""
     upright: bool
-    """Draw buses upright."""
     paths: dict[int, list[Points]] = field(default_factory=dict)
     """Per link the points of its curve: four for a Bézier curve, more for a polyline."""
     away: dict[int, tuple[float, float]] = field(default_factory=dict)
