@@ -73,9 +73,8 @@ def _on_links(compiled: Compiled) -> Bounds:
     longest = max((flow.characters for flow in flows), default=0)
     if lost := headroom(compiled.arrays, compiled.graph.link_names, longest):
         hint = "make room for what comes after a pause"
-        raise compiled.scenario.error(
-            f"there is no bound: {lost[0]}", ("technology", "pause_above_flits"), hint
-        )
+        message = f"there is no bound: {lost[0]}"
+        raise compiled.scenario.error(message, ("technology", "pause_above_flits"), hint)
     found = worst(network, by_ports(compiled, flows), shortest)
     bounds = Bounds(compiled, found, {}, doubt=doubt.message if doubt else "")
     if any(bounds.most(flow) is not None for flow in range(len(flows))):

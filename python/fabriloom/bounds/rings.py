@@ -52,9 +52,8 @@ def check_rings(compiled: Compiled) -> None:
     assert isinstance(tech, RingTechnology)
     if tech.token_rotation_ps:
         message = "a token that is late lets nobody send, and nothing limits how often that meets one station"
-        raise refused(
-            message, ("technology", "token"), 'write token = { packets = 1, rotation = "0 s" } for a bound'
-        )
+        hint = 'write token = { packets = 1, rotation = "0 s" } for a bound'
+        raise refused(message, ("technology", "token"), hint)
     others = {
         "slot": tech.slot_bytes > 0,
         "when_full": tech.when_full == "pass",
@@ -65,9 +64,8 @@ def check_rings(compiled: Compiled) -> None:
             "the bound on rings is that of token rings, and of insertion rings with echoes, on which a full "
             "queue busies packets"
         )
-        raise refused(
-            message, ("technology", name), "compare with runs instead: fabriloom run, latency_ns.max"
-        )
+        hint = "compare with runs instead: fabriloom run, latency_ns.max"
+        raise refused(message, ("technology", name), hint)
     if compiled.graph.several is not None or arrays["ring_turns"] > 1 or len(arrays["port_yields"]):
         message = "there is no bound where packets of one flow can go by several ways"
         raise refused(message, ("topology",), "give it one port, and switches one bus or shared ones")

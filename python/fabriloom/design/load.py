@@ -69,9 +69,8 @@ def _check_traffic(found: Requirements) -> None:
             raise found.error(message, ("traffic",), "remove one of the two sections", key=True)
         if getattr(found.program, "rate_millihz", None) is None:
             hint = 'write rate = "10 kHz" under [program]'
-            raise found.error(
-                "it is not said how many events a second are built", ("program",), hint, key=True
-            )
+            message = "it is not said how many events a second are built"
+            raise found.error(message, ("program",), hint, key=True)
         return
     if found.traffic is None or not found.traffic.is_rated():
         message = "it is not said how much every terminal sends"

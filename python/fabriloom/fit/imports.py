@@ -145,9 +145,8 @@ def _netgauge(path: Path, text: str) -> Samples:
             continue
         bad = [name for name, value in values.items() if not 0 <= value < 1e18]
         if bad:
-            raise FitError(
-                f"{path}:{number}: {bad[0]} is negative or too large\n  = measure with more rounds"
-            )
+            message = f"{path}:{number}: {bad[0]} is negative or too large\n  = measure with more rounds"
+            raise FitError(message)
         whole = (size - 1) * values["G"]
         found.put("send", size, values["o_s"])
         found.put("receive", size, values["o_r"])

@@ -227,9 +227,8 @@ def read_folder(path: Path) -> Folder:
     """Read an output folder. Raises :class:`FitError`."""
     summary, resolved = (_json(path / name) for name in ("summary.json", "scenario.resolved.json"))
     if "program" not in resolved:
-        raise FitError(
-            f"{path}: this is a result of traffic\n  = name one of a program, from fabriloom measure"
-        )
+        message = f"{path}: this is a result of traffic\n  = name one of a program, from fabriloom measure"
+        raise FitError(message)
     points = summary.get("points")
     try:
         found = (

@@ -65,8 +65,7 @@ def read(kind: str, *files: str | Path, by_host: bool = False) -> Configuration 
     if not files:
         raise ReadError("no file is named", f"name the files of {kind}")
     if by_host and kind != "ibnetdiscover":
-        raise ReadError(
-            f"hosts with several adapters are those of ibnetdiscover, not of {kind}", "leave it out"
-        )
+        message = f"hosts with several adapters are those of ibnetdiscover, not of {kind}"
+        raise ReadError(message, "leave it out")
     paths = [Path(file) for file in files]
     return ibnetdiscover(paths, by_host) if by_host else KINDS[kind](paths)

@@ -138,15 +138,13 @@ def _line(lines: Lines, number: int, words: list[str], read: _Read) -> None:
         if what == "router":
             if (router, name) in read.ways:
                 before = read.ways[router, name][1]
-                lines.fail(
-                    number, f"router {router} has a link to router {name} already (line {before})", "keep one"
-                )
+                message = f"router {router} has a link to router {name} already (line {before})"
+                lines.fail(number, message, "keep one")
             read.ways[router, name] = (cycles or 1, number)
             continue
         if name in read.nodes and read.nodes[name][0] != router:
-            lines.fail(
-                number, f"node {name} is joined already (line {read.nodes[name][2]})", "a node has one router"
-            )
+            message = f"node {name} is joined already (line {read.nodes[name][2]})"
+            lines.fail(number, message, "a node has one router")
         read.nodes[name] = (router, cycles or 1, number)
         if cycles is not None:
             read.timed[name] = number

@@ -154,10 +154,8 @@ def pattern(text: str, network: Network, kind: str, fail: Fail) -> tuple[dict[st
     bits = terminals.bit_length() - 1
     if name in _BITS and not arguments:
         if 1 << bits != terminals or (name == "transpose" and bits % 2):
-            fail(
-                f"{name} needs a power of {4 if name == 'transpose' else 2} of nodes, not {terminals}",
-                "change k or n",
-            )
+            message = f"{name} needs a power of {4 if name == 'transpose' else 2} of nodes, not {terminals}"
+            fail(message, "change k or n")
         if kind not in ("mesh", "torus") or name not in _ALIKE:
             return _mapped([_BITS[name](node, bits) for node in range(terminals)], network, kind)
     if name in _ALIKE and not arguments and kind in ("mesh", "torus"):
@@ -378,9 +376,8 @@ def _sizes(fields: Fields, kind: str) -> dict[str, int]:
         fields.fail("k", f"{kind} has a k of at least 2", "write its radix")
     terminals = 2 * k * k * (2 * k * k + 1) if kind == "dragonflynew" else k**n * max(1, c)
     if kind != "anynet" and not (2 <= terminals <= _MOST_TERMINALS and n == sizes["n"]):
-        fields.fail(
-            "k", f"{terminals:,} nodes, the most are {_MOST_TERMINALS:,}, the least 2", "change k or n"
-        )
+        message = f"{terminals:,} nodes, the most are {_MOST_TERMINALS:,}, the least 2"
+        fields.fail("k", message, "change k or n")
     sizes["noc"] = fields.whole("use_noc_latency", 1)
     return sizes
 
@@ -461,9 +458,8 @@ def _traffic(fields: Fields, kind: str, found: Network) -> dict[str, Any]:
     sizes = [int(one) for one in re.findall(r"\d{1,6}", text)]
     rates = [int(one) for one in re.findall(r"\d{1,6}", fields.text("packet_size_rate"))]
     if not re.fullmatch(r"[{}\d,]*", text) or not sizes or 0 in sizes:
-        fields.fail(
-            "packet_size", f'packet_size = "{text[:40]}" is no number of flits', "write a whole number"
-        )
+        message = f'packet_size = "{text[:40]}" is no number of flits'
+        fields.fail("packet_size", message, "write a whole number")
     rates = rates if len(rates) == len(sizes) and sum(rates) else [1] * len(sizes)
     mean = sum(size * rate for size, rate in zip(sizes, rates, strict=True)) / sum(rates)
     load = fields.number("injection_rate")

@@ -330,9 +330,8 @@ class Fabric:
         if delay_ps > LONGEST_DELAY_PS:
             found, most = (units.format_time_ps(int(time)) for time in (delay_ps, LONGEST_DELAY_PS))
             name = f"{link.source}>{link.target}"[:80]
-            self.lines.fail(
-                line, f"{name}: the delay of a cable is from 0 ps to {most}, not {found}", "shorten it"
-            )
+            message = f"{name}: the delay of a cable is from 0 ps to {most}, not {found}"
+            self.lines.fail(line, message, "shorten it")
         if link.numbers.get("rate_bits_per_s", 0.0) > LARGEST_RATE_BITS_PER_S:
             found, most = (
                 units.format_rate_bits_per_s(round(rate))

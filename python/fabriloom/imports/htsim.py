@@ -54,10 +54,8 @@ def htsim(files: Sequence[Path]) -> Imported:
     matrices = [lines for lines in texts if "->" in lines.text]
     trees = [lines for lines in texts if "->" not in lines.text]
     if len(trees) != 1 or len(matrices) > 1:
-        raise ReadError(
-            f"{len(trees)} topologies and {len(matrices)} files of connections",
-            "name one .topo file, and with it one .cm file if you like",
-        )
+        message = f"{len(trees)} topologies and {len(matrices)} files of connections"
+        raise ReadError(message, "name one .topo file, and with it one .cm file if you like")
     lines = trees[0]
     head, tiers = _tree(lines)
     fabric = Fabric(lines)
@@ -83,9 +81,8 @@ def _tree(lines: Lines) -> tuple[dict[str, tuple[int, int]], list[_Tier]]:
             continue
         key = words[0].lower()
         if key not in (*_HEAD, *_KEYS, "tier") or (key in _HEAD) != (values is head and key != "tier"):
-            lines.fail(
-                number, f'"{words[0][:40]}" is not expected here', f"keys are {', '.join(_KEYS)}", words[0]
-            )
+            message = f'"{words[0][:40]}" is not expected here'
+            lines.fail(number, message, f"keys are {', '.join(_KEYS)}", words[0])
         if len(words) != 2:
             lines.fail(number, f"{words[0]} has one value", f"write {words[0]} and a number")
         value = lines.whole(number, words[1], "change it", 2 if key == "tier" else _MOST)
@@ -117,14 +114,8 @@ def _build(lines: Lines, fabric: Fabric, head: dict[str, tuple[int, int]], tiers
     ]
     pods = _of(lines, head["nodes"][1], nodes, pod, "Nodes by Podsize")
     for below, tier in itertools.pairwise(tiers):
-        up = _of(
-            lines,
-            below.line_of("radix_up"),
-            below["radix_up"],
-            tier["bundle"],
-            "Radix_Up by the Bundle above",
-        )
-        per_pod.append(up)
+        line, what = below.line_of("radix_up"), "Radix_Up by the Bundle above"
+        per_pod.append(_of(lines, line, below["radix_up"], tier["bundle"], what))
     _check_down(lines, tiers, per_pod, pods)
     names = [f"tor{at}" for at in range(pods * per_pod[0])]
     _check_size(lines, head, nodes, len(names) * max(tier["radix_up"] for tier in tiers[:-1]))
@@ -154,11 +145,9 @@ def _check_down(lines: Lines, tiers: list[_Tier], per_pod: list[int], pods: int)
     for tier, joined in zip(tiers[1:], (below, pods), strict=False):
         wanted = joined * tier["bundle"]
         if tier["radix_down"] != wanted:
-            lines.fail(
-                tier.line_of("radix_down"),
-                f"Radix_Down is {tier['radix_down']}; the tier below makes it {wanted}",
-                "change Radix_Down, the Bundle, or Radix_Up below",
-            )
+            message = f"Radix_Down is {tier['radix_down']}; the tier below makes it {wanted}"
+            hint = "change Radix_Down, the Bundle, or Radix_Up below"
+            lines.fail(tier.line_of("radix_down"), message, hint)
 
 
 def _check_size(lines: Lines, head: dict[str, tuple[int, int]], nodes: int, cables: int) -> None:
@@ -268,9 +257,8 @@ class _Connections:
         if len(kinds) != 1 or "id" not in given:
             self.lines.fail(number, "a trigger has an id and a kind", f"{_TRIGGER_HINT}; there are {_KINDS}")
         if given["id"] in self.triggers:
-            self.lines.fail(
-                number, f"a second trigger {given['id'][:20]}", "give each an id of its own", given["id"]
-            )
+            message = f"a second trigger {given['id'][:20]}"
+            self.lines.fail(number, message, "give each an id of its own", given["id"])
         count = self.lines.whole(number, given.get("count", "1"), "change the count", _MOST, 1)
         self.triggers[given["id"]] = _Trigger(number, kinds[0], count)
 
@@ -307,9 +295,8 @@ class _Connections:
         timed: dict[int, list[int]] = {}
         for at, one in enumerate(self.found, 1):
             if not one.flow.bytes:
-                self.lines.fail(
-                    one.line, "a connection without an end, beside others that wait", "give it a size"
-                )
+                message = "a connection without an end, beside others that wait"
+                self.lines.fail(one.line, message, "give it a size")
             (source, target), size = one.ends, one.flow.bytes
             if size > _MOST_MESSAGE:
                 message = f"{size:,} B, beside connections that wait, where the most are {_MOST_MESSAGE:,}"
@@ -374,9 +361,8 @@ class _Connections:
                 message = (
                     f"trigger {name[:20]} waits for {needed[trigger.kind]} connections, and {fired} fire it"
                 )
-                self.lines.fail(
-                    trigger.line, message, "change its count, or send_done_trigger of connections"
-                )
+                hint = "change its count, or send_done_trigger of connections"
+                self.lines.fail(trigger.line, message, hint)
             if trigger.kind == "multishot":
                 pairs = zip(trigger.starts, trigger.fired_by, strict=False)
                 found.extend(([at], [fired]) for at, fired in pairs)

@@ -149,9 +149,8 @@ def _wait(file: _File, after: tuple[int, _Packet], before: tuple[int, _Packet]) 
     (name, packet), (other, first) = after, before
     if packet.source != first.target:
         message = f"packet {name} leaves node {packet.source} and waits for packet {other}"
-        file.fail(
-            f"{message}, which arrives at node {first.target}", "a node can wait for its own packets only"
-        )
+        message = f"{message}, which arrives at node {first.target}"
+        file.fail(message, "a node can wait for its own packets only")
     if packet.number <= first.number:
         file.fail(f"packet {name} waits for packet {other}, which comes behind it", _HINT)
     packet.before.append(first)

@@ -274,9 +274,8 @@ def _connection(network: _Network, element: _Element) -> None:
             network.depths[file.whole(port, "bufferDepth", 1)] += 1
     one, other = ends
     if one is other or not (one.router or other.router):
-        lines.fail(
-            element.line, "a connection without a router at one end, or of a node with itself", "change it"
-        )
+        message = "a connection without a router at one end, or of a node with itself"
+        lines.fail(element.line, message, "change it")
     bits = 8e12 * network.flit_bytes
     rates = tuple({"rate_bits_per_s": float(round(bits / end.clock_ps))} for end in ends)
     network.cables[frozenset((one.name, other.name))] += 1
@@ -414,8 +413,7 @@ def _pattern(file: _File, phase: _Element, kind: str, network: _Network) -> dict
     ends = [node.name for node in network.nodes.values() if not node.router]
     target, element = file.whole(phase, "hotspot"), phase.first("hotspot")
     if target >= len(ends) and element is not None:
-        file.lines.fail(
-            element.line, f"there is no processing element {target} of {len(ends)}", "they count from 0"
-        )
+        message = f"there is no processing element {target} of {len(ends)}"
+        file.lines.fail(element.line, message, "they count from 0")
     others = [end for end in ends if end != ends[target]]
     return {"pattern": {"kind": "hot-spot", "target": ends[target], "share": 1.0}, "senders": others}

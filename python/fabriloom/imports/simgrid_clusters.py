@@ -36,12 +36,8 @@ def numbers(
     rate = _RATE.fullmatch(given_of(lines, line, tag, given, bandwidth))
     time = _TIME.fullmatch(given_of(lines, line, tag, given, latency))
     if rate is None:
-        lines.fail(
-            line,
-            f'"{given[bandwidth][:40]}" is no rate',
-            "write one such as 125MBps or 1Gbps",
-            given[bandwidth],
-        )
+        message = f'"{given[bandwidth][:40]}" is no rate'
+        lines.fail(line, message, "write one such as 125MBps or 1Gbps", given[bandwidth])
     if time is None:
         lines.fail(line, f'"{given[latency][:40]}" is no time', "write one such as 50us", given[latency])
     scale = SCALE[rate[2] or ""]

@@ -139,9 +139,8 @@ def hosts_in(path: Path) -> list[Host]:
             )
         found.append(Host(match[1], int(match[2] or 1)))
     if not found:
-        raise MeasureError(
-            f"--hosts {path}: it names no host\n  = write a name in each line, such as node1:4"
-        )
+        message = f"--hosts {path}: it names no host\n  = write a name in each line, such as node1:4"
+        raise MeasureError(message)
     return found
 
 

@@ -205,9 +205,8 @@ def _check_end(compiled: Compiled) -> None:
         message = (
             f"this program does not come to its end within run.duration, {limit_ms:.6g} ms of simulated time"
         )
-        raise scenario.error(
-            message, ("program",), "give it a number of rounds, or a longer run.duration", key=True
-        )
+        hint = "give it a number of rounds, or a longer run.duration"
+        raise scenario.error(message, ("program",), hint, key=True)
 
 
 def _one(compiled: Compiled, machine: _Machine, tell: Callable[[int], None]) -> tuple[Results | None, bool]:

@@ -323,9 +323,8 @@ class _Reader:
             if self._rank >= self.count:
                 self.fail(number, f"there is no rank {self._rank} of {self.count}", "ranks count from 0")
             if self._rank in self.done:
-                self.fail(
-                    number, f"rank {self._rank} is there already", "write all its operations in one block"
-                )
+                message = f"rank {self._rank} is there already"
+                self.fail(number, message, "write all its operations in one block")
         elif line in ("{", "}"):
             if line == "}":
                 self._close()
@@ -420,9 +419,8 @@ class _Reader:
             self.fail(number, f'"{text[:60]}" is no operation of GOAL', hint)
         stream = rank.streams.setdefault(str(int(more["cpu"] or 0)), len(rank.streams))
         if stream >= op.MOST_STREAMS:
-            self.fail(
-                number, f"this rank has more than {op.MOST_STREAMS} processors", "use fewer cpu numbers"
-            )
+            message = f"this rank has more than {op.MOST_STREAMS} processors"
+            self.fail(number, message, "use fewer cpu numbers")
         if calc and int(calc[1]) > _MOST_NS:
             self.fail(number, f"a computation of {calc[1]} ns", f"the longest is {_MOST_NS:,} ns")
         if calc:
@@ -444,9 +442,8 @@ class _Reader:
         for label in (match[1], match[3]):
             one = rank.find(label)
             if one is None:
-                self.fail(
-                    number, f'there is no operation "{label}" in this rank', "labels stand before a colon"
-                )
+                message = f'there is no operation "{label}" in this rank'
+                self.fail(number, message, "labels stand before a colon")
             found.append(one)
         rank.pairs.append(found[0] << 32 | 2 * found[1] | _WAITS[match[2]])
 

@@ -98,9 +98,8 @@ class _Reader:
         if word.text not in op.WORDS or word.quoted:
             near = units.nearest(word.text, tuple(op.WORDS))
             hint = f'did you mean "{near}"? ' if near else ""
-            self.fail(
-                f'unknown operation "{word.text[:40]}"', f"{hint}operations: {', '.join(op.WORDS)}", word
-            )
+            message = f'unknown operation "{word.text[:40]}"'
+            self.fail(message, f"{hint}operations: {', '.join(op.WORDS)}", word)
         return op.WORDS[word.text]
 
     def peer(self, kind: int) -> int:
@@ -146,9 +145,8 @@ class _Reader:
         if word is not None and word.text in ("same", "any", "sender"):
             special = {"same": op.SAME, "any": op.ANY, "sender": op.SENDER_NUMBER}
             if word.text == "sender" and kind != op.SEND:
-                self.fail(
-                    "only what is sent can have the number of the sender as its tag", "write a number", word
-                )
+                message = "only what is sent can have the number of the sender as its tag"
+                self.fail(message, "write a number", word)
             self._next += 1
             return special[word.text]
         return self.whole("the tag", kind, op.MOST_TAG)
@@ -199,9 +197,8 @@ def _repeats(reader: _Reader) -> int:
         reader.take("for")
         ever = reader.peek()
         if ever is None or ever.text != "ever":
-            reader.fail(
-                "a repeat is a number of times, or for ever", "write repeat 10, or repeat for ever", word
-            )
+            message = "a repeat is a number of times, or for ever"
+            reader.fail(message, "write repeat 10, or repeat for ever", word)
         reader.take("ever")
         return 0
     return reader.whole("how often", op.REPEAT, _MOST_REPEATS)

@@ -42,9 +42,8 @@ def _of_links(scenario: Scenario) -> None:
     for place, fault in enumerate(scenario.fault):
         if fault.bus is not None:
             message = f"buses join the rings of SCI switches; a network of kind {topology.kind} has none"
-            raise scenario.error(
-                message, ("fault", place, "bus"), 'name a switch, as in switch = "s0"', key=True
-            )
+            hint = 'name a switch, as in switch = "s0"'
+            raise scenario.error(message, ("fault", place, "bus"), hint, key=True)
 
 
 def _of_rings(scenario: Scenario) -> None:

@@ -85,9 +85,8 @@ def _ports(scenario: Scenario) -> None:
         raise scenario.error(message, ("ports", "per"), "remove it")
     if scenario.spreads_messages and scenario.protocol is not None and scenario.protocol.check_time_ps:
         message = "a message that is checked as a whole goes by one port"
-        raise scenario.error(
-            message, ("ports", "per"), 'write per = "message", or protocol.check_time = "0 s"'
-        )
+        hint = 'write per = "message", or protocol.check_time = "0 s"'
+        raise scenario.error(message, ("ports", "per"), hint)
 
 
 def _program(scenario: Scenario) -> None:
@@ -143,14 +142,12 @@ def _pattern(scenario: Scenario) -> None:
             hint = "keep one" if given else "write one, such as random = true"
             raise scenario.error(message, ("traffic", "pattern"), hint)
         if pattern.seed is not None and given != ["random"]:
-            raise scenario.error(
-                f"seed is for a random {pattern.kind}", ("traffic", "pattern", "seed"), "remove it"
-            )
+            message = f"seed is for a random {pattern.kind}"
+            raise scenario.error(message, ("traffic", "pattern", "seed"), "remove it")
     if isinstance(pattern, Flows) and (pattern.path is None) == (pattern.flows is None):
         message = "traffic of flows takes either flows or the path of a file"
-        raise scenario.error(
-            message, ("traffic", "pattern"), 'write path = "flows.csv", or [[traffic.pattern.flows]]'
-        )
+        hint = 'write path = "flows.csv", or [[traffic.pattern.flows]]'
+        raise scenario.error(message, ("traffic", "pattern"), hint)
     if isinstance(pattern, Matrix) and pattern.unit is not None and pattern.rows != "equal":
         message = "rates say how much each sender offers; rows are of weights"
         raise scenario.error(message, ("traffic", "pattern", "rows"), "remove rows, or remove the unit")
@@ -180,9 +177,8 @@ def _load(scenario: Scenario) -> None:
     if traffic.rate is not None:
         message, hint = "traffic.load and traffic.rate say the same in two ways", "keep one"
         raise scenario.error(message, ("traffic", "load"), hint)
-    raise scenario.error(
-        f"traffic.load has no effect: {_other_times(traffic)}", ("traffic", "load"), "remove it"
-    )
+    message = f"traffic.load has no effect: {_other_times(traffic)}"
+    raise scenario.error(message, ("traffic", "load"), "remove it")
 
 
 def _other_times(traffic: Traffic) -> str:
@@ -205,9 +201,8 @@ def _rate(scenario: Scenario) -> None:
         raise scenario.error(f"traffic.rate has no effect: {reason}", ("traffic", "rate"), hint)
     if traffic.scale is not None and not traffic.is_rated():
         message = "traffic.scale is of rates: this traffic has none"
-        raise scenario.error(
-            message, ("traffic", "scale"), "give a rate, a matrix with a unit or flows; or a load"
-        )
+        hint = "give a rate, a matrix with a unit or flows; or a load"
+        raise scenario.error(message, ("traffic", "scale"), hint)
 
 
 def _routing(scenario: Scenario) -> None:
@@ -277,9 +272,8 @@ def _new_levels(scenario: Scenario, routing: AnyRouting, after: AfterFault) -> N
     path: Path = ("routing", "after_fault")
     if after.kind == "lash" and after.service_levels is not None:
         message = "lash makes service levels itself"
-        raise scenario.error(
-            message, (*path, "service_levels"), "remove them, or write another kind", key=True
-        )
+        hint = "remove them, or write another kind"
+        raise scenario.error(message, (*path, "service_levels"), hint, key=True)
     is_new = after.kind == "lash" or after.service_levels is not None
     if is_new and not (isinstance(routing, Lash) or routing.service_levels is not None):
         message = "new service levels are for packets that have some from the start"

@@ -77,9 +77,8 @@ def _read(path: FilePath, section: str, source: SourceMap) -> dict[str, Any]:
         raise wrong(f"there is no table [{section}] in it", hint)
     for name, entry in table.items():
         if not isinstance(entry, dict) or set(entry) != _ENTRY or entry["kind"] not in KINDS:
-            raise wrong(
-                f"{section}.{name} needs value, kind and source", "see the presets in the documentation"
-            )
+            message = f"{section}.{name} needs value, kind and source"
+            raise wrong(message, "see the presets in the documentation")
     return {name: entry["value"] for name, entry in table.items()}
 
 

@@ -196,9 +196,8 @@ def technology(preset: str, overrides: Mapping[str, Any] | None = None) -> Techn
     _check_latency(preset, overrides or {})
     values = _replaced(preset, overrides)
     if is_ring(preset):
-        raise TechnologyError(
-            f'preset "{preset}" is of rings', "preset", "presets of links: " + _names(False)
-        )
+        message = f'preset "{preset}" is of rings'
+        raise TechnologyError(message, "preset", "presets of links: " + _names(False))
     return _generic(preset, values) if "cycle_ps" in values else _characters(preset, values)
 
 
@@ -215,9 +214,8 @@ def ring_technology(preset: str, overrides: Mapping[str, Any] | None = None) -> 
     """Return the technology of a preset of rings, with settings replaced as in :func:`technology`."""
     values = _replaced(preset, overrides)
     if not is_ring(preset):
-        raise TechnologyError(
-            f'preset "{preset}" is not of rings', "preset", "presets of rings: " + _names(True)
-        )
+        message = f'preset "{preset}" is not of rings'
+        raise TechnologyError(message, "preset", "presets of rings: " + _names(True))
     from fabriloom.technology.rings import RingTechnology
 
     return RingTechnology(preset=preset, **values)

@@ -167,9 +167,8 @@ class RingTechnology:
             if self.payloads == "sci" and size % self.symbol_bytes:
                 message = f"{name} of {size} B is not a whole number of symbols of {self.symbol_bytes} B"
                 down = size - size % self.symbol_bytes
-                raise TechnologyError(
-                    message, name, f'write "{down} B" or "{down + self.symbol_bytes} B", or payloads = "any"'
-                )
+                hint = f'write "{down} B" or "{down + self.symbol_bytes} B", or payloads = "any"'
+                raise TechnologyError(message, name, hint)
         at_most("bus.width", self.bus_width_bytes, _MOST_BYTES, "bytes")
         at_most("bus.encapsulation", self.bus_encapsulation_bytes, _MOST_BYTES, "bytes")
         self.check_rate()
@@ -393,6 +392,5 @@ class RingTechnology:
 
 def _at_least(name: str, value: int, least: int) -> None:
     if value < least:
-        raise TechnologyError(
-            f"{name} is {value}, it must be at least {least}", name, f"write {least} or more"
-        )
+        message = f"{name} is {value}, it must be at least {least}"
+        raise TechnologyError(message, name, f"write {least} or more")

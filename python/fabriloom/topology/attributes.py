@@ -86,14 +86,8 @@ def refuse_misspelt(raw: RawGraph, name: str, known: Iterable[str], what: str, w
 def add_vertex(raw: RawGraph, name: str, values: Values, where: str, cell: str = "source") -> None:
     """Add a switch or a terminal with its attributes."""
     values = raw.foreign.translated(values, foreign.OF_NODES)
-    values = known_only(
-        raw,
-        values,
-        (*OF_VERTICES, *foreign.OF_NODES),
-        "attribute of a switch or terminal",
-        where,
-        DRAWN_VERTICES,
-    )
+    known, what = (*OF_VERTICES, *foreign.OF_NODES), "attribute of a switch or terminal"
+    values = known_only(raw, values, known, what, where, DRAWN_VERTICES)
     kind = _plain(values.get("kind"))
     kind = ALIKE.get(kind, kind) if isinstance(kind, str) else kind
     if kind not in (None, "", "switch", "terminal"):
@@ -140,9 +134,8 @@ def add_links(raw: RawGraph, source: str, target: str, values: Values, where: st
         raw.add_links(link, parallel)
     else:
         if link.cable is not None:
-            raw.fail(
-                "cable is for one-way links; without a direction this is a cable already", where, "cable"
-            )
+            message = "cable is for one-way links; without a direction this is a cable already"
+            raw.fail(message, where, "cable")
         raw.add_cable(link, back, parallel)
 
 
@@ -227,11 +220,8 @@ def _parallel(raw: RawGraph, values: Values, where: str) -> int:
     if number < 1:
         raw.fail(f"parallel is {_shown(value)}; it must be 1 or more", where, "parallel")
     if number > MAX_LINKS // 2 - len(raw.links):
-        raw.fail(
-            f"parallel is {_shown(value)}; a network has at most {MAX_LINKS:,} links in all",
-            where,
-            "parallel",
-        )
+        message = f"parallel is {_shown(value)}; a network has at most {MAX_LINKS:,} links in all"
+        raw.fail(message, where, "parallel")
     return int(number)
 
 
@@ -246,9 +236,8 @@ def _rate(raw: RawGraph, values: Values, where: str) -> float | None:
             units.format_rate_bits_per_s(bits) for bits in (SMALLEST_RATE_BITS_PER_S, LARGEST_RATE_BITS_PER_S)
         )
         shown = _shown(_given(values, key))
-        raw.fail(
-            f"{key} is {shown}; the rate of a link is from {least} to {most}, in whole bit/s", where, key
-        )
+        message = f"{key} is {shown}; the rate of a link is from {least} to {most}, in whole bit/s"
+        raw.fail(message, where, key)
     return rate
 
 

@@ -68,14 +68,8 @@ def clos(
         check_size(terminals, 2 * terminals, "terminals")
     whole(switch_ports, "switch_ports", 2, MAX_PORTS, "the ports of a switch")
     per_switch = switch_ports // 2 if terminals_per_switch is None else terminals_per_switch
-    whole(
-        per_switch,
-        "terminals_per_switch",
-        1,
-        switch_ports - 1,
-        "terminals on a terminal switch",
-        f"a switch has {switch_ports} ports and needs one to the centre",
-    )
+    most, limits = switch_ports - 1, f"a switch has {switch_ports} ports and needs one to the centre"
+    whole(per_switch, "terminals_per_switch", 1, most, "terminals on a terminal switch", limits)
     edges = terminal_switches(terminals, per_switch, switch_ports)
     centres, parallel = _centre(edges, per_switch, switch_ports, centre_switches, links_per_pair)
 
@@ -132,9 +126,8 @@ def even_centre(low: int, up: int, switch_ports: int) -> tuple[int, int]:
     for centres in range(1, up + 1):
         if up % centres == 0 and low * (up // centres) <= switch_ports:
             return centres, up // centres
-    raise AssertionError(
-        "one cable to each of `up` centres always fits: low <= switch_ports is checked before"
-    )
+    message = "one cable to each of `up` centres always fits: low <= switch_ports is checked before"
+    raise AssertionError(message)
 
 
 def _centre(
@@ -146,24 +139,11 @@ def _centre(
     if centres is None and parallel is None:
         return even_centre(edges, up, switch_ports)
     if centres is not None:
-        whole(
-            centres,
-            "centre_switches",
-            1,
-            room,
-            "the centre switches",
-            f"of switch_ports = {switch_ports}, {room} are left",
-        )
+        limits = f"of switch_ports = {switch_ports}, {room} are left"
+        whole(centres, "centre_switches", 1, room, "the centre switches", limits)
     if parallel is not None:
-        most = switch_ports // edges
-        whole(
-            parallel,
-            "links_per_pair",
-            1,
-            most,
-            "cables between a pair",
-            f"{edges} pairs share {switch_ports} ports",
-        )
+        most, limits = switch_ports // edges, f"{edges} pairs share {switch_ports} ports"
+        whole(parallel, "links_per_pair", 1, most, "cables between a pair", limits)
     if centres is None:
         assert parallel is not None
         centres = max(1, min(-(-up // parallel), room // parallel))

@@ -167,11 +167,8 @@ def _declare(raw: RawGraph, row: dict[str, Any], where: str) -> None:
     senseless = ("x", "y", *attributes.CLOCK) if kind in ("cable", "link") else () if joins else links
     for name in senseless:
         if row.get(name):
-            raw.fail(
-                f"{name} has no meaning in a line of kind {kind}{'' if row['target'] else ' without target'}",
-                where,
-                name,
-            )
+            without = "" if row["target"] else " without target"
+            raw.fail(f"{name} has no meaning in a line of kind {kind}{without}", where, name)
     if kind in ("switch", "terminal"):
         others = attributes.SIZES if kind == "terminal" else ()
         own = [name for name in attributes.OF_VERTICES if name not in others]

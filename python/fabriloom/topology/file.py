@@ -120,9 +120,8 @@ def content_of(path: Path, sha256: str | None) -> bytes:
     content = _content(path)
     found = hashlib.sha256(content).hexdigest()
     if sha256 is not None and found != sha256.lower():
-        raise GraphError(
-            f"{path}: the file is not the one that was meant: its SHA-256 is {found}, not {sha256}", "sha256"
-        )
+        message = f"{path}: the file is not the one that was meant: its SHA-256 is {found}, not {sha256}"
+        raise GraphError(message, "sha256")
     if not content.strip():
         raise GraphError(f"{path}: the file is empty", "path")
     return content

@@ -302,9 +302,8 @@ def whole(value: object, parameter: str, low: int, high: int, what: str, hint: s
         raise GraphError(f"{parameter} ({what}) must be a whole number, not {value!r}", parameter)
     if not low <= value <= high:
         why = f": {hint}" if hint else ""
-        raise GraphError(
-            f"{parameter} ({what}) is {counted(int(value))}; it must be from {low} to {high}{why}", parameter
-        )
+        message = f"{parameter} ({what}) is {counted(int(value))}; it must be from {low} to {high}{why}"
+        raise GraphError(message, parameter)
     return int(value)
 
 

@@ -253,10 +253,8 @@ class RawGraph:
     def _hang_terminals(self, per_switch: int) -> None:
         if any(vertex.terminal for vertex in self.vertices.values()):
             if per_switch:
-                raise GraphError(
-                    f"{self.origin}: the file has terminals of its own; leave terminals_per_switch out",
-                    "terminals_per_switch",
-                )
+                message = f"{self.origin}: the file has terminals of its own; leave terminals_per_switch out"
+                raise GraphError(message, "terminals_per_switch")
             return
         if not self.vertices:
             self.fail("the file has no switches")

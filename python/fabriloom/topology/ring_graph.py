@@ -71,9 +71,8 @@ def ring_graph(
         GraphError: the result is not a ring network.
     """
     if controllers not in CONTROLLERS:
-        raise GraphError(
-            f"controllers is {controllers!r}; it must be one of {', '.join(CONTROLLERS)}", "controllers"
-        )
+        message = f"controllers is {controllers!r}; it must be one of {', '.join(CONTROLLERS)}"
+        raise GraphError(message, "controllers")
     part_of = None
     if controllers == "own":
         part_of = np.repeat(np.arange(len(switches)), list(switches.values()))
@@ -160,9 +159,8 @@ def _check_rings(rings: Mapping[str, Sequence[str]], switches: Mapping[str, int]
         for name, onward in zip(names, [*names[1:], names[0]], strict=True):
             if name in switches:
                 if name == onward:
-                    raise GraphError(
-                        f'switch "{name}" follows itself on {ring}; leave one of the two out', parameter
-                    )
+                    message = f'switch "{name}" follows itself on {ring}; leave one of the two out'
+                    raise GraphError(message, parameter)
             elif name in home:
                 where = f"on {home[name]} and on {ring}" if home[name] != ring else f"twice on {ring}"
                 raise GraphError(
@@ -186,9 +184,8 @@ def _check_ports(switches: Sequence[str], count: Ints, parameter: str) -> None:
                 parameter,
             )
         if ports > MAX_PORTS:
-            raise GraphError(
-                f'switch "{name}" is on rings {ports} times; it has at most {MAX_PORTS} ports', parameter
-            )
+            message = f'switch "{name}" is on rings {ports} times; it has at most {MAX_PORTS} ports'
+            raise GraphError(message, parameter)
 
 
 def _link_names(stations: Sequence[str], following: Ints) -> list[str]:

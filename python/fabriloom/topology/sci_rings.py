@@ -157,9 +157,8 @@ def sci_rings(
     named, buses = _checked_rings(rings, parameter), _checked_switches(switches, parameter)
     for name in buses:
         if not any(name in ring for ring in named.values()):
-            raise GraphError(
-                f'switch "{name}" is on no ring; its bus joins two ports or more', _blame(parameter)
-            )
+            message = f'switch "{name}" is on no ring; its bus joins two ports or more'
+            raise GraphError(message, _blame(parameter))
     _check_roles(roles, {name for ring in named.values() for name in ring} - set(buses))
     parameters = {"rings": [list(ring) for ring in named.values()], "switches": dict(buses)}
     layout = {"parameters": parameters | ({} if roles is None else {"roles": dict(roles)})}
@@ -194,9 +193,8 @@ def _check_roles(roles: Mapping[str, str] | None, terminals: set[str]) -> None:
             hint = f' Did you mean "{near[0]}"?' if near else ""
             raise GraphError(f'roles has "{name}", which is no terminal on a ring.{hint}', "roles")
         if role not in ROLES:
-            raise GraphError(
-                f'the role of "{name}" is {role!r}; it must be one of {", ".join(ROLES)}', "roles"
-            )
+            message = f'the role of "{name}" is {role!r}; it must be one of {", ".join(ROLES)}'
+            raise GraphError(message, "roles")
 
 
 def _blame(parameter: str) -> str:

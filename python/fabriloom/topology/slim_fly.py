@@ -184,9 +184,8 @@ def prime_power(order: int) -> tuple[int, int]:
     if rest != 1:
         below = next(n for n in range(order - 1, 1, -1) if _is_power(n))
         above = next(n for n in range(order + 1, 2 * order) if _is_power(n))
-        raise GraphError(
-            f"order is {order}, which is no power of a prime; the nearest are {below} and {above}", "order"
-        )
+        message = f"order is {order}, which is no power of a prime; the nearest are {below} and {above}"
+        raise GraphError(message, "order")
     return prime, degree
 
 

@@ -198,9 +198,8 @@ def _shape(arity: int | None, levels: int | None, terminals: int | None) -> tupl
     if terminals is None:
         if arity is None or levels is None:
             name = "arity" if arity is None else "levels"
-            raise GraphError(
-                f"{name} is missing: write arity and levels, or terminals and one of the two", name
-            )
+            message = f"{name} is missing: write arity and levels, or terminals and one of the two"
+            raise GraphError(message, name)
         return arity, levels
     if arity is not None and levels is not None:
         if arity**levels != terminals:

@@ -178,9 +178,8 @@ def _check_grains(found: list[Flow], grain_ps: Fraction) -> None:
         times = (("period", flow.interval_ps), ("phase", flow.phase_ps), ("start", flow.start_ps))
         for name, time_ps in (*times, ("stop", flow.stop_ps), ("shaper", flow.room_ps)):
             if time_ps is not None and Fraction(time_ps) / grain_ps > _MOST_GRAINS:
-                raise TrafficError(
-                    f"the {name} of a flow is too long to be simulated", "pattern", "shorten it"
-                )
+                message = f"the {name} of a flow is too long to be simulated"
+                raise TrafficError(message, "pattern", "shorten it")
         if flow.interval_ps < grain_ps:
             message = "a flow makes packets more often than once in a nanosecond"
             raise TrafficError(message, "pattern", "lengthen its period, or lower its rate or the scale")
@@ -269,9 +268,8 @@ class _Maker:
     def _length(self, given: int | None, fail: Fail) -> int:
         found = self.usual_bytes if given is None else given
         if found is None:
-            raise fail(
-                "a flow has no length", "length", "give it one, or write one length for all in [traffic]"
-            )
+            hint = "give it one, or write one length for all in [traffic]"
+            raise fail("a flow has no length", "length", hint)
         return found
 
     def _moments(

@@ -148,9 +148,8 @@ def burst_of(given: kinds.Settings, mean_bytes: float, grain_ps: float) -> kinds
     every_ps = given.get("every_ps")
     if per_grain > 1 or count > _MOST_IN_BURST:
         hint = "lower the rate" if per_grain > 1 else "shorten it, or lower the rate"
-        raise TrafficError(
-            "packets would be made more often than once in a grain, or too many", "arrivals.rate", hint
-        )
+        message = "packets would be made more often than once in a grain, or too many"
+        raise TrafficError(message, "arrivals.rate", hint)
     if every_ps is not None and every_ps < lasts_ps:
         message = "a burst begins before the one before has ended"
         raise TrafficError(message, "arrivals.every", "lengthen it, or shorten lasts")

@@ -232,9 +232,8 @@ def _csv(file: Path, content: bytes, header: bool) -> pl.DataFrame:
         raise ReadError(f"not CSV: {reason[:160]}", "write it again, with commas between") from None
     names = {name.strip().lower() for name in frame.columns}
     if header and len(names) < frame.width:  # a carriage return by itself ends a line for one reader only
-        raise ReadError(
-            "two columns have the same name", "write one line of names", reading.line_of(text, 1, str(file))
-        )
+        message = "two columns have the same name"
+        raise ReadError(message, "write one line of names", reading.line_of(text, 1, str(file)))
     return _with_points(frame, decimals, file, text)
 
 
