@@ -380,9 +380,8 @@ def _traffic(file: _File, network: _Network, remarks: list[str]) -> dict[str, An
         return {}
     phase = phases[-1]
     if len(phases) > 1:
-        remarks.append(
-            f"{path}: line {phase.line}: of {len(phases)} phases, the last one is taken for the whole run"
-        )
+        which = f"of {len(phases)} phases, the last one is taken for the whole run"
+        remarks.append(f"{path}: line {phase.line}: {which}")
     kind, at = file.text(phase, "distribution")
     if kind not in _PATTERNS:
         known = f"there are {' and '.join(_PATTERNS)}"

@@ -152,6 +152,5 @@ def _trials(searched: Searched) -> Table:
         rows.append([Cell(str(one.number), None, one.number, mark), *settings, *values, Cell(one.why)])
     head = ["Trial", *paths, *columns, "Refused because"]
     numbers = [*[True for _ in head[1:]], False]
-    return Table(
-        "Trials, the best first", head, rows, numbers, "A value is the mean over the runs of its trial."
-    )
+    note = "A value is the mean over the runs of its trial."
+    return Table("Trials, the best first", head, rows, numbers, note)

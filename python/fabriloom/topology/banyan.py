@@ -112,8 +112,7 @@ def _stages(terminals: int, base: int) -> int:
     if reached != terminals:
         raise GraphError(
             f"terminals is {terminals}, which is not a power of base {base}; the nearest are "
-            f"{reached // base} "
-            f"and {reached}",
+            f"{reached // base} and {reached}",
             "terminals",
         )
     check_size(terminals, (terminals * (stages + 1) + 1) // 2, "terminals")

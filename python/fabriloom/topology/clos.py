@@ -26,9 +26,8 @@ def _cut(graph: Graph) -> Bisection:
     up = parameters["centre_switches"] * parameters["links_per_pair"]
     edges = graph.terminals // parameters["terminals_per_switch"]
     if edges % 2 == 0:
-        return limited(
-            graph, edges // 2 * up, "half of the terminal switches and of the centre switches each"
-        )
+        method = "half of the terminal switches and of the centre switches each"
+        return limited(graph, edges // 2 * up, method)
     # The odd switch stays on one side and half of its terminals' cables are cut. Both terms of the cost are
     # linear in the number of switches on a side, so no cut between this one and cutting all terminals' cables
     # is smaller.
@@ -113,10 +112,9 @@ def terminal_switches(terminals: int, per_switch: int, switch_ports: int) -> int
     instead = f"Set terminals_per_switch = {fits[0]} for exactly {terminals}, or take the " if fits else ""
     raise GraphError(
         f"terminals is {terminals}, which a three-stage Clos of {switch_ports}-port switches with "
-        f"{per_switch} terminals "
-        f"each cannot have: legal are the multiples of {per_switch} from {2 * per_switch} to {most}{more}. "
-        f"{instead or 'The '}nearest: {' or '.join(map(str, near))}; using every port: "
-        f"{', '.join(map(str, powers))}",
+        f"{per_switch} terminals each cannot have: legal are the multiples of {per_switch} from "
+        f"{2 * per_switch} to {most}{more}. {instead or 'The '}nearest: {' or '.join(map(str, near))}; "
+        f"using every port: {', '.join(map(str, powers))}",
         "terminals",
     )
 
@@ -241,8 +239,7 @@ def _pods(terminals: int, half: int, switch_ports: int) -> tuple[int, int]:
     doubled = [2**power for power in range(1, 21) if 2**power in legal]
     raise GraphError(
         f"terminals is {terminals}, which a five-stage Clos of {switch_ports}-port switches cannot have "
-        "evenly. "
-        f"Nearest legal sizes: {' or '.join(map(str, near))}; from {legal[0]} to {legal[-1]}, powers of two: "
-        f"{', '.join(map(str, doubled)) or 'none'}",
+        f"evenly. Nearest legal sizes: {' or '.join(map(str, near))}; from {legal[0]} to {legal[-1]}, "
+        f"powers of two: {', '.join(map(str, doubled)) or 'none'}",
         "terminals",
     )

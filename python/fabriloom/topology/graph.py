@@ -326,8 +326,7 @@ def check_size(terminals: int, cables: int, parameter: str) -> None:
     if 2 * cables > MAX_LINKS:
         raise GraphError(
             f"{parameter} asks for {counted(2 * cables)} links (two per cable); at most {MAX_LINKS:,} are "
-            "built. "
-            f"Make {parameter} smaller",
+            f"built. Make {parameter} smaller",
             parameter,
         )
 

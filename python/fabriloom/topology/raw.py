@@ -268,8 +268,7 @@ class RawGraph:
         if per_switch * len(self.vertices) > MAX_TERMINALS:
             raise GraphError(
                 f"terminals_per_switch {per_switch} on {len(self.vertices)} switches: more than "
-                f"{MAX_TERMINALS:,} "
-                "terminals",
+                f"{MAX_TERMINALS:,} terminals",
                 "terminals_per_switch",
             )
         ready, self.links = self.links, []
@@ -377,8 +376,7 @@ class RawGraph:
             if (mate.source, mate.target) != (link.target, link.source):
                 self.fail(
                     f"the two links of cable {link.cable} do not lead opposite ways between the same two "
-                    "ends "
-                    f"(the other is at {mate.where})",
+                    f"ends (the other is at {mate.where})",
                     link.where,
                 )
             reverse[index], reverse[other] = other, index

@@ -52,9 +52,8 @@ def planes(table: pl.DataFrame) -> list[Table]:
         "Utilisation, mean": ("utilisation_mean", percent),
         "Utilisation, busiest link": ("utilisation_max", percent),
     }
-    return listed(
-        "Planes", columns, table, "A plane is one of the networks in which terminals have their ports."
-    )
+    note = "A plane is one of the networks in which terminals have their ports."
+    return listed("Planes", columns, table, note)
 
 
 def _known_time(value_ns: float | None) -> Cell:
