@@ -14,6 +14,8 @@ from fabriloom.compile.link_routes import LinkRoutes
 from fabriloom.reading import ReadError
 from fabriloom.scenario import load
 
+from .common import brought
+
 CONFIG = """// a mesh
 topology = mesh; k = 4;
 n = 2; routing_function = dor;
@@ -31,8 +33,7 @@ def written(folder: Path, text: str) -> tuple[imports.Configuration, dict[str, A
     (folder / "config").write_text(text)
     found = imports.read("booksim", folder / "config")
     assert isinstance(found, imports.Configuration)
-    for name, parts in found.files("net").items():
-        (folder / name).write_text("".join(parts))
+    brought(found, folder)
     return found, tomllib.loads((folder / "scenario.toml").read_text())
 
 

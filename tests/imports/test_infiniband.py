@@ -10,7 +10,8 @@ import pytest
 from fabriloom import imports, simulate
 from fabriloom.compile import compile
 from fabriloom.reading import ReadError
-from fabriloom.scenario import load
+
+from .common import brought
 
 SUBNET = """#
 # Topology file: generated on Tue Nov 24 10:00:00 2026
@@ -93,9 +94,7 @@ def test_a_subnet_with_its_tables(tables: str, tmp_path: Path) -> None:
         ("two", "n0 HCA-1", ["two:35>leaf_one:35"]),
         ("two", "n1 HCA-1", ["two:36>leaf_one:36"]),
     ]
-    for name, parts in found.files("subnet").items():
-        (tmp_path / name).write_text("".join(parts))
-    compiled = compile(load(tmp_path / "scenario.toml"))
+    compiled = compile(brought(found, tmp_path))
     assert compiled.cycle is None
     assert compiled.graph.link_names == graph.link_names
 
@@ -298,9 +297,7 @@ def test_path_records_give_service_levels(tmp_path: Path) -> None:
         "service levels 0 to 5 are taken as the lanes of these numbers; 2 pairs have no record"
         in found.remarks[-1]
     )
-    for name, parts in found.files("subnet").items():
-        (tmp_path / name).write_text("".join(parts))
-    compiled = compile(load(tmp_path / "scenario.toml"))
+    compiled = compile(brought(found, tmp_path))
     assert compiled.routes.technology.lanes == 6
     assert compiled.arrays["class_between"].reshape(3, 3).tolist() == [[0, 0, 1], [0, 0, 0], [5, 0, 0]]
     assert compiled.cycle is None
@@ -325,10 +322,8 @@ def test_hosts_have_the_ports_of_their_adapters(tmp_path: Path) -> None:
     assert found.graph.port_names == ["n0/0", "n0/1", "n1/0", "n1/1"]
     assert found.levels == [("n0/0", "n1/1", 2), ("n1/0", "n0/1", 1)]
     assert found.remarks[-1].endswith("10 pairs have no record, and level 0")
-    for name, parts in found.files("subnet").items():
-        (tmp_path / name).write_text("".join(parts))
-    scenario = load(tmp_path / "scenario.toml").with_settings({"run": {"duration": "20 us", "precision": 0}})
-    compiled = compile(scenario)
+    brief = {"run": {"duration": "20 us", "precision": 0}}
+    compiled = compile(brought(found, tmp_path).with_settings(brief))
     assert compiled.graph.link_names == found.graph.link_names
     assert compiled.deadlock.free
     assert simulate.compare(compiled, 10**7).identical
@@ -423,9 +418,7 @@ def test_levels_have_lanes_by_the_ports_that_packets_pass(tmp_path: Path) -> Non
     assert whole.remarks[-1].startswith(
         "service levels have lanes 0 to 1, by the ports that packets pass; 2 pairs"
     )
-    for name, parts in whole.files("subnet").items():
-        (tmp_path / name).write_text("".join(parts))
-    compiled = compile(load(tmp_path / "scenario.toml"))
+    compiled = compile(brought(whole, tmp_path))
     assert compiled.deadlock.free
     assert simulate.compare(compiled, 10**7).identical
     assert found(records=record(7, 3, 0)).routes[0] == ("leaf one", "n1 HCA-1", ["leaf_one:2>n1_HCA-1:1/0"])
@@ -484,9 +477,8 @@ def test_hosts_join_rails_that_are_subnets(tmp_path: Path) -> None:
     assert found.remarks == (
         "service levels 0 to 3 are taken as the lanes of these numbers; 9 pairs have no record, and level 0",
     )
-    for name, parts in found.files("rails").items():
-        (tmp_path / name).write_text("".join(parts))
-    scenario = load(tmp_path / "scenario.toml").with_settings({"run": {"duration": "20 us", "precision": 0}})
+    brief = {"run": {"duration": "20 us", "precision": 0}}
+    scenario = brought(found, tmp_path).with_settings(brief)
     compiled = compile(scenario)
     assert compiled.graph.link_names == graph.link_names
     assert compiled.deadlock.free

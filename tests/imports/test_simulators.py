@@ -12,8 +12,9 @@ import pytest
 from fabriloom import imports, run
 from fabriloom.reading import ReadError
 from fabriloom.results import Results
-from fabriloom.scenario import load
 from fabriloom.studies.inspection import inspect, lines
+
+from .common import brought
 
 FLOWS = "3\n0 4 3 100 65536 2\n\n1 4 3 100 1000 2.000001\n4 0 3 100 2500 1.5\n"
 HPCC = "5 2 4\n2 3\n0 2 100Gbps 0.001ms 0\n1 2 100Gbps 0.001ms 0\n2 3 400Gbps 500ns 0.01\n4 3 25Gbps 1us 0\n"
@@ -123,14 +124,8 @@ def read(folder: Path, kind: str, *texts: str) -> imports.Imported:
     return found
 
 
-def written(found: imports.Imported | imports.Packets, folder: Path) -> None:
-    for name, parts in found.files("net").items():
-        (folder / name).write_text("".join(parts))
-
-
 def ran(found: imports.Imported, folder: Path) -> Results:
-    written(found, folder)
-    return run(load(folder / "scenario.toml"))
+    return run(brought(found, folder))
 
 
 def test_flows_of_hpcc_run(tmp_path: Path) -> None:
@@ -151,9 +146,9 @@ def test_flows_of_hpcc_run(tmp_path: Path) -> None:
 
 def test_links_of_accelerators_have_longer_flits(tmp_path: Path) -> None:
     found = read(tmp_path, "hpcc", HPCC.replace("25Gbps", "7200Gbps"))
-    written(found, tmp_path)
-    assert run(load(tmp_path / "scenario.toml")).summary["offered_mbytes_per_s"] > 0
-    assert load(tmp_path / "scenario.toml").resolved["technology"]["flit"] == "64 B"
+    scenario = brought(found, tmp_path)
+    assert run(scenario).summary["offered_mbytes_per_s"] > 0
+    assert scenario.resolved["technology"]["flit"] == "64 B"
 
 
 def test_a_flow_of_two_gigabytes(tmp_path: Path) -> None:
@@ -161,8 +156,8 @@ def test_a_flow_of_two_gigabytes(tmp_path: Path) -> None:
     found = read(tmp_path, "hpcc", FLOWS.replace("65536", "2000000000"), HPCC)
     assert found.flows[0].bytes == 2_000_000_000
     rows = "".join(f"0 1 3 {100 + row} 2000000000 2.0\n" for row in range(20))
-    written(read(tmp_path, "hpcc", f"20\n{rows}", HPCC), tmp_path)
-    assert load(tmp_path / "scenario.toml").run.duration_ps > (2 + 20 * 0.166) * 1e12
+    many = brought(read(tmp_path, "hpcc", f"20\n{rows}", HPCC), tmp_path)
+    assert many.run.duration_ps > (2 + 20 * 0.166) * 1e12
 
 
 def test_a_topology_of_simai(tmp_path: Path) -> None:
@@ -208,15 +203,15 @@ def test_starts_of_htsim_in_microseconds_and_flows_without_an_end(tmp_path: Path
 def test_connections_of_htsim_that_wait(tmp_path: Path) -> None:
     """One starts as another has arrived, one as two have, and the rest one after the other."""
     found = read(tmp_path, "htsim", TREE, TRIGGERED)
-    written(found, tmp_path)
+    scenario = brought(found, tmp_path)
     needs = [line for line in found.program.splitlines() if "requires" in line]
     assert needs == [f"l{a} requires l{b}" for a, b in ((2, 1), (2, 1), (2, 3), (4, 2), (5, 4), (1, 2))]
     assert found.program.count("calc 2000 cpu 1") == 1
-    done = run(load(tmp_path / "scenario.toml"))
+    done = run(scenario)
     assert done.summary["end"]["reason"] == "drained"
     assert done.summary["messages"]["received"] == 6
     assert "in the order of the file" in found.remarks[-1]
-    assert load(tmp_path / "scenario.toml").run.duration_ps == 101 * 10**12  # one starts after 2 us
+    assert scenario.run.duration_ps == 101 * 10**12  # one starts after 2 us
 
 
 def test_many_connections_of_htsim_that_wait_for_many(tmp_path: Path) -> None:
@@ -226,9 +221,7 @@ def test_many_connections_of_htsim_that_wait_for_many(tmp_path: Path) -> None:
     late = "0->3 start 9000000000 size 10\n"
     found = read(tmp_path, "htsim", TREE, first + then + late + "trigger id 1 barrier count 30\n")
     assert found.program.count("requires") == 30 + 29 + 30 + 1
-    written(found, tmp_path)
-    done = run(load(tmp_path / "scenario.toml"))
-    assert done.summary["messages"]["received"] == 61
+    assert ran(found, tmp_path).summary["messages"]["received"] == 61
 
 
 def test_a_tree_of_htsim(tmp_path: Path) -> None:
@@ -253,8 +246,7 @@ def test_flows_fill_their_links_with_frames(tmp_path: Path) -> None:
     """Of equal frames of up to 1038 B, or one of 84, a link carries all that are made meanwhile."""
     cables = "".join(f"{host} 4 100Gbps 1us 0\n" for host in range(4))
     flows = "2\n0 1 3 100 65536 0\n2 3 3 100 10 0.001\n"
-    written(read(tmp_path, "hpcc", f"5 1 4\n4\n{cables}", flows), tmp_path)
-    found = inspect(load(tmp_path / "scenario.toml"))
+    found = inspect(brought(read(tmp_path, "hpcc", f"5 1 4\n4\n{cables}", flows), tmp_path))
     assert found["demanded"]["busiest_share"] == pytest.approx(1, abs=1e-3)
     assert found["demanded"]["over"] == []
     assert "MB/s while all flows send; " in dict(lines(found))["demanded"]
@@ -375,8 +367,7 @@ def test_a_router_that_no_route_names_is_left_out(tmp_path: Path) -> None:
 def test_a_cluster_of_simgrid(more: str, switches: int, cables: int, tmp_path: Path) -> None:
     found = read(tmp_path, "simgrid", CLUSTER.format(more))
     assert found.summary()[:3] == [("switches", f"{switches}"), ("terminals", "12"), ("cables", f"{cables}")]
-    written(found, tmp_path)
-    assert load(tmp_path / "scenario.toml").name == "net"
+    assert brought(found, tmp_path).name == "net"
 
 
 ZONES = """<platform version="4.1"><zone id="all" routing="Full">
@@ -395,8 +386,7 @@ ZONES = """<platform version="4.1"><zone id="all" routing="Full">
 
 def _zero_load_us(found: imports.Imported, folder: Path) -> tuple[float, float]:
     """Delays of one byte: what it takes beside them is less than 3 us."""
-    written(found, folder)
-    told = inspect(load(folder / "scenario.toml").with_settings({"traffic": {"length": "1 B"}}))
+    told = inspect(brought(found, folder).with_settings({"traffic": {"length": "1 B"}}))
     assert told["deadlock"]["free"]
     return tuple(told["zero_load_latency_ns"][which] / 1000 for which in ("min", "max"))
 
@@ -449,8 +439,7 @@ def test_a_network_of_ratatoskr(tmp_path: Path) -> None:
     assert (rates["r0>n4"], rates["n4>r0"], rates["r3>r2"]) == (64e9, 64e9, 32e9)  # a flit in 1 ns, in 2 ns
     ways = {(switch, end): links for switch, end, links in found.routes}
     assert (ways["r0", "n7"], ways["r1", "n7"], ways["r3", "n7"]) == (["r0>r1"], ["r1>r3"], ["r3>n7"])
-    written(found, tmp_path)
-    assert load(tmp_path / "scenario.toml").resolved["technology"]["lanes"] == 2
+    assert brought(found, tmp_path).resolved["technology"]["lanes"] == 2
     uneven = read(tmp_path, "ratatoskr", CHIP.replace('bufferDepth value="4"', 'bufferDepth value="8"', 1))
     assert "bufferDepth is not the same everywhere; taken: 4, as most have" in uneven.remarks[0]
 
@@ -476,9 +465,7 @@ def _ways(folder: Path, text: str) -> dict[tuple[str, str], list[str]]:
 
 def test_traffic_of_ratatoskr(tmp_path: Path) -> None:
     found = read(tmp_path, "ratatoskr", CHIP, PHASES)
-    written(found, tmp_path)
-    scenario = load(tmp_path / "scenario.toml", ["run.precision=0"])
-    arrived = run(scenario).summary
+    arrived = run(brought(found, tmp_path, ["run.precision=0"])).summary
     assert "clocks" in found.remarks[0]
     assert "of 2 phases, the last one is taken" in found.remarks[1]
     assert "drawn once per element" in found.remarks[2]
@@ -492,8 +479,8 @@ def test_traffic_of_ratatoskr(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("pattern", ["hotspot", "uniform"])
 def test_elements_of_ratatoskr_start_at_random(pattern: str, tmp_path: Path) -> None:
-    written(read(tmp_path, "ratatoskr", CHIP, PHASES.replace('"hotspot"', f'"{pattern}"')), tmp_path)
-    trace = run(load(tmp_path / "scenario.toml", ["run.precision=0", "output.trace=true"])).trace
+    found = read(tmp_path, "ratatoskr", CHIP, PHASES.replace('"hotspot"', f'"{pattern}"'))
+    trace = run(brought(found, tmp_path, ["run.precision=0", "output.trace=true"])).trace
     starts = trace.sort("created_ns").unique("source", keep="first")["created_ns"]
     assert len({int(start) for start in starts}) == len(starts) > 2
 
@@ -502,8 +489,7 @@ def test_flits_of_ratatoskr(tmp_path: Path) -> None:
     """A flit takes a clock, whatever its width."""
     found = read(tmp_path, "ratatoskr", CHIP, WIDE.format(32))
     assert not any("bitWidth" in remark for remark in found.remarks)
-    written(found, tmp_path)
-    scenario = load(tmp_path / "scenario.toml", ["run.precision=0"])
+    scenario = brought(found, tmp_path, ["run.precision=0"])
     assert scenario.resolved["technology"]["flit"] == "4 B"
     assert run(scenario).summary["accepted_mbytes_per_s"] == pytest.approx(3 * 32, rel=0.03)
     assert any("no <bitWidth>" in remark for remark in read(tmp_path, "ratatoskr", CHIP, PHASES).remarks)
@@ -518,8 +504,7 @@ def test_two_cables_of_ratatoskr(tmp_path: Path) -> None:
     assert {"r0>r1", "r1>r0", "r0>r1#1", "r1>r0#1"} <= set(found.graph.link_names)
     ways = {(switch, end): links for switch, end, links in found.routes}
     assert (ways["r0", "n5"], ways["r1", "n4"], ways["r0", "n4"]) == (["r0>r1#1"], ["r1>r0#1"], ["r0>n4"])
-    written(found, tmp_path)
-    assert load(tmp_path / "scenario.toml").name == "net"
+    assert brought(found, tmp_path).name == "net"
 
 
 def test_elements_of_ratatoskr_are_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -630,8 +615,7 @@ def test_a_topology_of_hpcc(tmp_path: Path) -> None:
     assert found.graph.attributes["rate_bits_per_s"].tolist() == [1e11] * 4 + [4e11] * 2 + [2.5e10] * 2
     assert found.graph.attributes["delay_ps"].tolist() == [1e6] * 4 + [5e5] * 2 + [1e6] * 2
     assert "lose" in found.remarks[0]
-    written(found, tmp_path)
-    assert load(tmp_path / "scenario.toml").name == "net"
+    assert brought(found, tmp_path).name == "net"
 
 
 def test_packets_of_a_flit_simulator(tmp_path: Path) -> None:
@@ -639,16 +623,15 @@ def test_packets_of_a_flit_simulator(tmp_path: Path) -> None:
     (tmp_path / "net.txt").write_text(text)
     found = imports.packets([tmp_path / "net.txt"])
     assert found.summary() == [("packets", "3"), ("terminals", "3"), ("last cycle", "7")]
-    written(found, tmp_path)
-    results = run(load(tmp_path / "scenario.toml").with_settings({"output.trace": True}))
+    results = run(brought(found, tmp_path).with_settings({"output.trace": True}))
     trace = results.trace.sort("created_ns", "source")
     assert trace["created_ns"].to_list() == [3, 3, 7]
     assert trace["source"].to_list() == ["t.0", "t.1", "t.0"]
     assert trace["length_bytes"].to_list() == [16, 8, 32]
     # Long packets of the first cycle, all to one terminal.
     (tmp_path / "net.txt").write_text("".join(f"0 {source} 0 300\n" for source in range(1, 4)))
-    written(imports.packets([tmp_path / "net.txt"]), tmp_path)
-    assert run(load(tmp_path / "scenario.toml")).summary["packets"]["delivered"] == 3
+    listed = imports.packets([tmp_path / "net.txt"])
+    assert run(brought(listed, tmp_path)).summary["packets"]["delivered"] == 3
 
 
 @pytest.mark.parametrize(

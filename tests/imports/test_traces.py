@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from fabriloom import Scenario, imports, run
+from fabriloom import imports, run
 from fabriloom.imports import ReadError
 from fabriloom.imports.collectives import KINDS, Collective, add
 from fabriloom.imports.traces import Rank, Trace
-from fabriloom.scenario import load
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+from .common import brought
 
 _NS = 10**9
 
@@ -123,20 +124,7 @@ def put(folder: Path, *texts: str) -> list[Path]:
 
 
 def ran(folder: Path, trace: Any) -> Any:
-    written(folder, trace)
-    return run(Scenario.from_dict({**_loaded(folder)}, folder))
-
-
-def written(folder: Path, found: Any) -> None:
-    """Write the files of a scenario."""
-    for name, parts in found.files("t").items():
-        (folder / name).write_text("".join(parts), encoding="utf-8")
-
-
-def _loaded(folder: Path) -> dict[str, Any]:
-    import tomllib
-
-    return tomllib.loads((folder / "scenario.toml").read_text(encoding="utf-8"))
+    return run(brought(trace, folder))
 
 
 def test_calls_of_mpi_run(tmp_path: Path) -> None:
@@ -682,5 +670,5 @@ def test_messages_and_bytes(kind: str, count: int, size: int, messages: int, byt
 def test_they_end_where_long_messages_wait_for_their_receive(kind: str, tmp_path: Path) -> None:
     ranks = ranks_of(kind, 7, 2, 50_000)
     goal = "num_ranks 7\n" + "".join(f"rank {rank.number} {{\n{text_of(rank)}}}\n" for rank in ranks)
-    written(tmp_path, Trace(7, 0, io.BytesIO(goal.encode()), Counter(), "mpi-infiniband"))
-    assert run(load(tmp_path / "scenario.toml")).end_reason == "drained"
+    trace = Trace(7, 0, io.BytesIO(goal.encode()), Counter(), "mpi-infiniband")
+    assert ran(tmp_path, trace).end_reason == "drained"

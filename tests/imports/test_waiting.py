@@ -14,7 +14,8 @@ from pathlib import Path
 import pytest
 from fabriloom import Results, imports, run
 from fabriloom.imports import ReadError
-from fabriloom.scenario import load
+
+from .common import brought
 
 Packet = tuple[int, int, int, int, int, tuple[int, ...]]
 """Cycle, id, type, source, destination, ids of those that wait for it."""
@@ -53,10 +54,7 @@ def netrace(folder: Path, content: bytes) -> imports.Trace:
 
 
 def ran(folder: Path, content: bytes) -> Results:
-    for name, parts in netrace(folder, content).files("by-hand").items():
-        more = "\n[output]\nmessages = true\n" if name == "scenario.toml" else ""
-        (folder / name).write_text("".join(parts) + more, encoding="utf-8")
-    return run(load(folder / "scenario.toml"))
+    return run(brought(netrace(folder, content), folder, ["output.messages=true"]))
 
 
 @pytest.mark.parametrize("packed", [True, False])

@@ -11,6 +11,8 @@ from fabriloom.compile import Compiled, compile
 from fabriloom.imports import written
 from fabriloom.scenario import load
 
+from .common import brought
+
 DELAYS = """\
 kind,source,target,delay
 cable,s0,s1,250 ns
@@ -73,8 +75,7 @@ def test_the_same_network_comes_back(kind: str, shape: str, tmp_path: Path) -> N
     path.write_text(written.files(before.graph, before.arrays, before.tick_ps)[path.name], encoding="utf-8")
     if kind == "anynet":  # it has no delays of terminals
         before = compiled(tmp_path, TOPOLOGIES[shape], DELAYS.replace("10 ns", ""))
-    for name, parts in imports.read(kind, path).files("again").items():
-        (tmp_path / name).write_text("".join(parts), encoding="utf-8")
+    brought(imports.read(kind, path), tmp_path)
     after = compiled(tmp_path, 'kind = "file"\npath = "network.csv"')
     assert wires(before, kind == "simgrid") == wires(after, kind == "simgrid")
 
