@@ -46,22 +46,19 @@ def resolve(scenario: Scenario) -> dict[str, Any]:
     resolved["technology"] = without_parts(technology)
     if not resolved["technology"].get("token", True):
         del resolved["technology"]["token"]
-    if not scenario.fault:
-        del resolved["fault"]
-        for name in FAULT_SETTINGS:
-            resolved["technology"].pop(name, None)
-    if not resolved["technology"].get("close_after"):
-        resolved["technology"].pop("closed_for", None)
     resolved["interface"] = [_interface(one) for one in scenario.interface]
-    for name in ("interface", *CODES):
+    for name in ("fault", "interface", *CODES):
         if not getattr(scenario, name):
             del resolved[name]
-    if not has_codes(scenario):
-        for name in CODE_SETTINGS:
+    watched = any(getattr(scenario.technology, name, None) for name in ("watchdog_ps", "watchdog_cycles"))
+    for is_used, names in (
+        (scenario.fault, FAULT_SETTINGS),
+        (resolved["technology"].get("close_after"), ("closed_for",)),
+        (has_codes(scenario), CODE_SETTINGS),
+        (watched, ("watchdog", "watchdog_cycles")),
+    ):
+        for name in () if is_used else names:
             resolved["technology"].pop(name, None)
-    if not any(getattr(scenario.technology, name, None) for name in ("watchdog_ps", "watchdog_cycles")):
-        resolved["technology"].pop("watchdog", None)
-        resolved["technology"].pop("watchdog_cycles", None)
     fill_routing_of(scenario, resolved["routing"])
     if scenario.program is None:
         del resolved["output"]["messages"]

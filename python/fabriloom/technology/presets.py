@@ -360,6 +360,14 @@ def _broadcasts(values: dict[str, Any], cycle_ps: Ps) -> dict[str, Any]:
     }
 
 
+_OF_LINKS = (
+    "link_rate_bits_per_s", "flow_control_bits", "flow_control", "receiver_latency_ps", "turn_around_ps",
+    "cable_length_m", "cable_delay_ps_per_m", "disconnect_ps", "restart_ps", "start_rate_bits_per_s",
+    "fault_stops",
+)  # fmt: skip
+"""What links of another technology have as they are."""
+
+
 def in_words(preset: str, network: Technology) -> Technology:
     """Return links of characters in a network whose flits are words of several of them: switches pass words.
 
@@ -371,30 +379,20 @@ def in_words(preset: str, network: Technology) -> Technology:
     return replace(
         network,
         preset=preset,
-        link_rate_bits_per_s=own.link_rate_bits_per_s,
         data_bits=word * own.data_bits,
         end_bits=(word - 1) * own.data_bits + own.end_bits,
         padding_bits=own.data_bits,
-        flow_control_bits=own.flow_control_bits,
-        flow_control=own.flow_control,
         credit_quantum_chars=own.credit_quantum_chars // word,
         credit_limit_chars=(own.credit_limit_chars or 0) // word or None,
         input_buffer_chars=own.input_buffer_chars // word,
         output_buffer_chars=own.output_buffer_chars // word + int(stages),
-        receiver_latency_ps=own.receiver_latency_ps,
         receive_bits=None,
         receive_ps=0,
-        turn_around_ps=own.turn_around_ps,
-        cable_length_m=own.cable_length_m,
-        cable_delay_ps_per_m=own.cable_delay_ps_per_m,
-        disconnect_ps=own.disconnect_ps,
-        restart_ps=own.restart_ps,
-        start_rate_bits_per_s=own.start_rate_bits_per_s,
-        fault_stops=own.fault_stops,
         lanes=1,
         lane_sharing="flit",
         lane_arbiter="round-robin",
         lane_rules=TURNS,
+        **{name: getattr(own, name) for name in _OF_LINKS},
     )
 
 

@@ -205,8 +205,7 @@ def write(graph: Graph) -> str:
     writer = csv.DictWriter(out, columns, restval="", lineterminator="\n")
     writer.writeheader()
     for vertex in range(graph.switches + graph.terminals):
-        kind = "switch" if vertex < graph.switches else "terminal"
-        writer.writerow({"kind": kind, "source": graph.vertex_name(vertex), **of_vertex(graph, vertex)})
+        writer.writerow({"source": graph.vertex_name(vertex), **of_vertex(graph, vertex)})
     link = 0
     cables = cables_of(graph)
     while link < graph.links:

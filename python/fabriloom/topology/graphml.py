@@ -191,8 +191,7 @@ def write(graph: Graph) -> str:
     if family:
         lines.append(f"    {_data('fabriloom', family)}")
     for vertex in range(graph.switches + graph.terminals):
-        kind = "switch" if vertex < graph.switches else "terminal"
-        data = "".join(_data(key, value) for key, value in {"kind": kind, **of_vertex(graph, vertex)}.items())
+        data = "".join(_data(key, value) for key, value in of_vertex(graph, vertex).items())
         lines.append(f"    <node id={quoteattr(graph.vertex_name(vertex))}>{data}</node>")
     for link, cable in enumerate(cables_of(graph)):
         values: dict[str, Any] = {"name": graph.link_names[link]}

@@ -87,10 +87,10 @@ def write(graph: Graph) -> str:
     """Return the graph as JSON text, one node or link per line; reading it gives the same graph."""
     family = family_line(graph)
     about = f'{{"fabriloom": {family}}}' if family else "{}"
-    nodes = []
-    for vertex in range(graph.switches + graph.terminals):
-        kind = "switch" if vertex < graph.switches else "terminal"
-        nodes.append(json.dumps({"id": graph.vertex_name(vertex), "kind": kind, **of_vertex(graph, vertex)}))
+    nodes = [
+        json.dumps({"id": graph.vertex_name(vertex), **of_vertex(graph, vertex)})
+        for vertex in range(graph.switches + graph.terminals)
+    ]
     links = []
     for link, cable in enumerate(cables_of(graph)):
         entry: dict[str, Any] = {
@@ -176,8 +176,7 @@ def to_networkx(graph: Graph) -> networkx.MultiDiGraph:
     if family:
         found.graph["fabriloom"] = family
     for vertex in range(graph.switches + graph.ports):
-        kind = "switch" if vertex < graph.switches else "terminal"
-        found.add_node(graph.vertex_name(vertex), kind=kind, **of_vertex(graph, vertex))
+        found.add_node(graph.vertex_name(vertex), **of_vertex(graph, vertex))
     names = [*graph.switch_names, *graph.port_names]
     ends = zip(graph.link_source.tolist(), graph.link_target.tolist(), strict=True)
     for index, ((source, target), cable) in enumerate(zip(ends, cables_of(graph), strict=True)):

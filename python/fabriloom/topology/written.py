@@ -34,14 +34,14 @@ def address_of(graph: Graph, link: int) -> dict[str, int]:
     return {} if address is None else {"address": address}
 
 
-def of_vertex(graph: Graph, vertex: int) -> dict[str, float]:
-    """Return what a file says of a vertex: its place or address, and its cycle."""
-    cycles = graph.attributes.get(CYCLE)
-    if cycles is None:
-        return _place_of(graph, vertex)
-    own = cycles[np.asarray(graph.link_source) == vertex]
-    own = own[~np.isnan(own)]
-    return _place_of(graph, vertex) | ({CYCLE: float(own[0])} if len(own) else {})
+def of_vertex(graph: Graph, vertex: int) -> dict[str, Any]:
+    """Return what a file says of a vertex: its kind, its place or address, and its cycle."""
+    kind = "switch" if vertex < graph.switches else "terminal"
+    found = {"kind": kind, **_place_of(graph, vertex)}
+    if CYCLE in graph.attributes:
+        own = graph.attributes[CYCLE][np.asarray(graph.link_source) == vertex]
+        found |= {CYCLE: float(own[0])} if len(own := own[~np.isnan(own)]) else {}
+    return found
 
 
 def _place_of(graph: Graph, vertex: int) -> dict[str, float]:
