@@ -242,6 +242,26 @@ def test_a_tree_of_htsim(tmp_path: Path) -> None:
     assert first["completion_ns"] == pytest.approx(expected, abs=5)
 
 
+def test_switches_of_htsim_take_their_latency(tmp_path: Path) -> None:
+    """Five of them to another pod; of tiers that differ all take the longest."""
+    for tiers, remarks in (("300", 1), ("300 200 100", 2)):
+        head, *parts = TREE.split("Downlink_speed_Gbps")
+        each = zip((tiers.split() * 3)[:3], parts, strict=True)
+        tree = head + "".join(f"Switch_Latency_ns {ns}\nDownlink_speed_Gbps{part}" for ns, part in each)
+        (tmp_path / tiers).mkdir()
+        plain = read(tmp_path / tiers, "htsim", TREE, MATRIX)
+        found = read(tmp_path / tiers, "htsim", tree, MATRIX)
+        assert len(found.remarks) - len(plain.remarks) == remarks - 1
+        taken = [first_ns(one, tmp_path / tiers) for one in (plain, found)]
+        assert taken[1] - taken[0] == pytest.approx(5 * 300, abs=1)
+
+
+def first_ns(found: imports.Imported, folder: Path) -> float:
+    done = ran(found, folder).completions
+    assert done is not None
+    return float(done.filter(done["flow"] == "1")["completion_ns"][0])
+
+
 def test_flows_fill_their_links_with_frames(tmp_path: Path) -> None:
     """Of equal frames of up to 1038 B, or one of 84, a link carries all that are made meanwhile."""
     cables = "".join(f"{host} 4 100Gbps 1us 0\n" for host in range(4))

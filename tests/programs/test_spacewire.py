@@ -182,6 +182,7 @@ def test_after_the_last_time_an_initiator_goes_on() -> None:
     messages = results.summary["messages"]
     assert results.end_reason == "drained"
     assert (messages["resent"], messages["given_up"]) == (messages["lost"] - 1, 1)
+    assert f"came to its end, and {messages['lost']} messages were lost" in results.summary["end"]["message"]
 
 
 WRONG_RETRIES = {

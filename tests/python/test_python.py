@@ -15,6 +15,8 @@ from typing import Any
 
 import fabriloom
 import networkx
+import numpy as np
+import polars as pl
 import pytest
 from fabriloom import Scenario, ScenarioError, topology
 
@@ -83,6 +85,14 @@ def test_settings_from_python_do_not_speak_of_the_command(
         scenario.with_settings(settings)
     assert "--set" not in str(caught.value)
     assert "the setting" in str(caught.value)
+
+
+def test_arrays_and_series_are_lists(scenario: Scenario) -> None:
+    for loads in (np.linspace(0.1, 0.3, 3), pl.Series([0.1, 0.2, 0.3])):
+        changed = scenario.with_settings({"sweep": {"traffic.load": loads}, "seed": np.int64(3)})
+        assert [round(load, 6) for load in changed.sweep["traffic.load"]] == [0.1, 0.2, 0.3]
+        assert changed.seed == 3
+    assert Scenario.from_dict({**scenario.raw, "topology": {"kind": "grid", "shape": np.array([2, 3])}})
 
 
 def test_pictures_for_notebooks(scenario: Scenario, tmp_path: Path) -> None:

@@ -185,6 +185,11 @@ def test_a_variant_can_be_another_network() -> None:
     assert found["ring"].topology.kind == "ring"
 
 
+def test_a_variant_may_have_the_name_of_the_scenario() -> None:
+    scenario = comparison_small(name="own", variants={"own": {"traffic.length": "32 B"}})
+    assert list(studies.variants(scenario)) == ["own (2)", "own"]
+
+
 def pings(size: str) -> Scenario:
     """A program: one message to and fro."""
     return Scenario.from_dict(

@@ -341,17 +341,22 @@ class Fabric:
             self.lines.fail(line, message, "several parallel cables carry more")
         self.raw.links.append(link)
 
-    def switches(self) -> str:
-        """Return the technology of a simulator whose switches store packets and take no other time."""
+    def switches(self, forward_ns: int = 0) -> str:
+        """Return the technology of a simulator whose switches store packets and take this time."""
         fastest = max((link.numbers.get("rate_bits_per_s", 0.0) for link in self.raw.links), default=0.0)
         preset = min(_ETHERNET, key=lambda name: abs(math.log(_ETHERNET[name] / max(1.0, fastest))))
         if fastest > _ETHERNET["ethernet-800g"]:
             preset = "ethernet-1600g"  # bytes of the others would be too short
         longer = 'flit = "64 B"                   # of fewer bytes they would be too short\n'
+        wide = fastest > 2 * _ETHERNET[preset]
+        cycles = round(forward_ns * _ETHERNET[preset] / (8e9 * (64 if wide else 1)))
+        # What crosses meanwhile must not be less than a faster link sends.
+        room = f"output_buffer_flits = {1539 + math.ceil(cycles * max(1.0, fastest / _ETHERNET[preset]))}\n"
         return (
             f'[technology]\npreset = "{preset}"\nswitching = "store-and-forward"\n'
-            f"{longer if fastest > 2 * _ETHERNET[preset] else ''}"
-            "router_cycles = 1\nforward_cycles = 0              # as in that simulator\n"
+            f"{longer if wide else ''}"
+            f"router_cycles = 1\nforward_cycles = {cycles:<14} # as in that simulator\n"
+            f"{room if cycles else ''}"
         )
 
     def graph(self, to_join: str = "add the missing cables, or remove this") -> Graph:

@@ -60,10 +60,13 @@ def htsim(files: Sequence[Path]) -> Imported:
     head, tiers = _tree(lines)
     fabric = Fabric(lines)
     hosts = _build(lines, fabric, head, tiers)
-    sections, flows, remarks, program = fabric.switches(), tuple[Flow, ...](), list[str](), ""
-    for key, what in (("switch_latency_ns", "latencies of switches"), ("queue_down", "sizes of queues")):
-        if any(tier[key] for tier in tiers):
-            remarks.append(f"{lines.path}: {what} are left out; those of the preset hold")
+    flows, remarks, program = tuple[Flow, ...](), list[str](), ""
+    latencies = [tier["switch_latency_ns"] for tier in tiers]
+    sections = fabric.switches(max(latencies))
+    if min(latencies) < max(latencies):
+        remarks.append(f"{lines.path}: all switches take {max(latencies)} ns, those of other tiers, too")
+    if any(tier["queue_down"] for tier in tiers):
+        remarks.append(f"{lines.path}: sizes of queues are left out; those of the preset hold")
     for matrix in matrices:
         connections = _Connections(matrix, hosts, tiers[0]["downlink_speed_gbps"] * 1e9)
         remarks.append(f"{matrix.path}: priorities and transport protocols are left out; {connections.cut}")

@@ -239,7 +239,13 @@ def add_program(
         under_way = "no packet of theirs" if beside else "no packet"
         end["message"] = f"The programs deadlocked {after}: {under_way} is under way, and waiting: {shown}."
     if end["reason"] == "drained":
-        end["message"] = f"Every program came to its end, and every message has arrived ({after})."
+        lost = int(native["messages_lost"])
+        arrived = (
+            f"{lost:,} message{'s were' if lost > 1 else ' was'} lost"
+            if lost
+            else "every message has arrived"
+        )
+        end["message"] = f"Every program came to its end, and {arrived} ({after})."
     end["waiting"] = waiting
     summary |= program.summary()
     summary["not_kept"] |= {what: int(native[f"{what}_dropped"]) for what in ("messages", "marks")}

@@ -327,6 +327,7 @@ def _plain(value: Any) -> Any:
         return {str(name): _plain(inner) for name, inner in value.items()}
     if isinstance(value, tuple | list):
         return [_plain(inner) for inner in value]
-    if hasattr(value, "item") and not isinstance(value, str):
-        return value.item()
+    for convert in ("tolist", "to_list", "item"):  # of NumPy, which also has the last, and of Polars
+        if hasattr(value, convert):
+            return _plain(getattr(value, convert)())
     return value

@@ -77,9 +77,9 @@ def _verdict(name: str, scenario: Scenario, points: Sequence[Point]) -> str:
 
 
 def variants(scenario: Scenario) -> dict[str, Scenario]:
-    """Return a scenario, under its own name, and its ``[variants]``."""
+    """Return a scenario, under its own name if no other has it, and its ``[variants]``."""
     base = scenario.alone()
-    first = Provenance.of(base).name
+    first = unlike(Provenance.of(base).name, scenario.variants)
     others = {name: base.with_settings(settings) for name, settings in scenario.variants.items()}
     return {first: base, **others}
 
