@@ -45,7 +45,7 @@ impl Run {
         let stopped = self.programs.as_ref().is_some_and(|programs| programs.stopped());
         if waiting && !stopped {
             self.end = Some(end_of_waiting(network));
-        } else if !waiting && self.sources_are_over() {
+        } else if !waiting && self.sources_are_over(network.stranded() > 0) {
             self.end = Some(End::Drained);
         }
         self.end.is_some()

@@ -51,13 +51,16 @@ impl Run {
         (self.ports.is_some() || self.order.counts_starts()).then_some(self.order.overtaken)
     }
 
-    /// Whether no source creates further packets, and none waits at one.
-    pub(super) fn sources_are_over(&self) -> bool {
+    /// Whether no source creates further packets, and none waits at one. `stranded`: some links never run again; a
+    /// source has given such a link a packet, and may make more.
+    pub(super) fn sources_are_over(&self, stranded: bool) -> bool {
         match &self.ports {
             Some(ports) => ports.is_over(&self.sources),
-            // A source whose link never runs again has given it a packet, and makes more.
-            None => (0..self.pending.len())
-                .all(|terminal| self.pending[terminal].is_none() && self.sources.is_over(terminal)),
+            None => self.pending.iter().all(Option::is_none) && !(stranded && self.has_more()),
         }
+    }
+
+    fn has_more(&self) -> bool {
+        !(0..self.pending.len()).all(|terminal| self.sources.is_over(terminal))
     }
 }
