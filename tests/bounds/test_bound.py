@@ -43,7 +43,8 @@ def bounds_ns(found: Bounds) -> dict[tuple[str, str], float]:
 
 
 def test_a_flow_waits_for_one_packet_of_each_other_input() -> None:
-    """By hand: a third flow to the same terminal adds S = o + n c + the delays of its way, nothing else."""
+    """By hand: a third flow to the same terminal adds its service, S = o + n c + the delays of its way, and
+    nothing else."""
     two, three = (
         bound(scenario([flow(0, 3, 500), flow(1, 3, 300), flow(2, 3, 200)][:count], 4)) for count in (2, 3)
     )

@@ -1,4 +1,6 @@
-"""Guaranteed delays with lanes, credit of whole packets, frames and pause: by hand, and not exceeded."""
+"""Guaranteed delays on links of several lanes, with credit of whole packets, frames and pause: by hand, and
+never exceeded.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,9 @@ def test_a_class_has_its_lane_and_its_own_link_has_all() -> None:
     ids=["flit", "frame", "packet"],
 )
 def test_a_lane_waits_for_one_turn_of_the_other(technology: Table, flit: int, once: int) -> None:
-    """By hand: a flit, a frame of 30, or the other lane's longest packet, 20 flits; else half of the wire."""
+    """By hand: a flit, a frame of 30, or the longest packet of the other lane, 20 flits; each lane has
+    half of the wire but for whole packets.
+    """
     found = both(**technology)
     alone = bound(scenario([flow(0, 3, 60), flow(0, 2, 20)], lanes=1, **technology))
     link = last_link(found, 0)

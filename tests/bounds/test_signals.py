@@ -33,7 +33,9 @@ def added_ns(found: list[Bounds]) -> list[float]:
 
 
 def test_a_code_adds_its_time_on_each_link_that_it_takes() -> None:
-    """By hand: of two links a code from elsewhere takes the second alone; the period lets one code come."""
+    """By hand: of the two links of the packet, a code from elsewhere takes only the second; and so long a
+    period lets one code come.
+    """
     flows = [flow(0, 3, "1 ms")]
 
     def beside(**more: Any) -> list[float]:
@@ -69,7 +71,9 @@ def test_codes_are_a_part_of_each_explanation() -> None:
 
 
 def test_a_bound_of_hours_is_prolonged_as_well() -> None:
-    """Short packets, long buffers: the recursion counts hundreds of packets ahead at each of six routers."""
+    """Short packets and long buffers: the recursion counts hundreds of packets ahead at each of six
+    routers.
+    """
     flows = [flow(source, target, "1 ms", length="1 B") for source in range(6) for target in range(6)]
     flows = [one for one in flows if one["source"] != one["target"]]
     more: Table = {

@@ -1,4 +1,7 @@
-"""Traces in GOAL as programs; in binary GOAL the same programs as from the text."""
+"""Traces in GOAL as programs.
+
+Traces in binary GOAL: the same programs as from the text.
+"""
 
 from __future__ import annotations
 

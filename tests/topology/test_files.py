@@ -54,7 +54,8 @@ NAMES = (
 
 @st.composite
 def odd_graphs(draw) -> Graph:
-    """Draw a connected graph: any names, parallel and one-way links in any order, numbers on some links."""
+    """Draw a connected graph with any names, parallel and one-way links in any order, and numbers on some
+    links."""
     switches = draw(st.integers(1, 5))
     terminals = draw(st.integers(2, 5))
     names = draw(st.lists(NAMES, min_size=switches + terminals, max_size=switches + terminals, unique=True))

@@ -72,7 +72,8 @@ def test_the_slim_fly_of_order_five_is_the_graph_of_hoffman_and_singleton() -> N
 
 @pytest.mark.parametrize("order", [2, 3, 4, 5, 7, 8, 9, 11])
 def test_polarfly(order: int) -> None:
-    """Lakhotia et al., SC 2022, section IV: q^2 + q + 1 routers, q + 1 quadrics, one path of two links."""
+    """Lakhotia et al., SC 2022, section IV: q^2 + q + 1 routers, q + 1 of them quadrics; one path of at most
+    two links between any two."""
     graph = topology.polarfly(order)
     assert graph.switches == order**2 + order + 1
     degree = adjacency(graph).sum(axis=1)

@@ -45,7 +45,8 @@ def test_cross_sectional_bandwidth_of_the_testbed(graph, links, mbytes_per_s):
 
 
 def least_cut(graph: Graph) -> int:
-    """Try all placements of switches for all halves of the terminals, by numbers per switch only."""
+    """Try all placements of switches for all halves of the terminals that differ in numbers per switch
+    only."""
     home, leave = graph.terminal_entry_switches, graph.terminal_exit_switches
     assert np.array_equal(home, leave)
     per_switch = np.bincount(home, minlength=graph.switches)

@@ -1,4 +1,7 @@
-"""Who sends to whom. In networks of rings: roles, partners, arrivals in step, sources without a queue."""
+"""Who sends to whom.
+
+In networks of rings: roles, partners, arrivals in step, sources without a queue.
+"""
 
 from __future__ import annotations
 

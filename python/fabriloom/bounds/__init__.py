@@ -1,4 +1,7 @@
-"""Bounds on the delay of every flow, and a search for the longest: ``docs/background/worst-case.md``."""
+"""An upper bound on the delay of every flow, and a search for the longest delay.
+
+``docs/background/worst-case.md`` describes the method.
+"""
 
 from .calculus import Line
 from .computed import bound, of_few_flows, promises_of

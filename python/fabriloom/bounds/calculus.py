@@ -135,7 +135,8 @@ class Worst:
     backwards: list[int]
     """All used links, each after the links that follow it on a path."""
     service: dict[tuple[int, int], int] = field(default_factory=dict)
-    """S by link and first flow: from the front of the input buffer until the packet's end has left it."""
+    """S by link and first flow: from the front of the input buffer behind the link until the packet's end has
+    left it."""
     rest: dict[int, tuple[int, int]] = field(default_factory=dict)
     """P: per link, what is left of a packet whose end stands in its buffers, at most, and of which flow."""
     competing: dict[int, dict[int, tuple[int, int]]] = field(default_factory=lambda: defaultdict(dict))
@@ -175,7 +176,8 @@ class Worst:
         return self.ahead[link] * self.rest[link][0] + self.service[link, self.alike[flow]]
 
     def asked(self, came: int, links: tuple[int, ...], flow: int) -> int:
-        """Return Z: from the request for several links until the end has left the granted input buffer."""
+        """Return Z: the time from the request for one of several links until the packet's end has left the
+        input buffer of the granted one."""
         links = self.awaited(came, links, flow)
         if len(links) == 1:
             others = sum(most for other, (most, _) in self.competing[links[0]].items() if other != came)
@@ -329,7 +331,10 @@ def _gone_on(found: Worst, flow: int, front: dict[tuple[int, int], int]) -> int:
 
 
 def sums_of(network: Network, way: Way, apiece: int = 0) -> dict[int, int]:
-    """Return, per link of a path and ``NONE``, the most delays from there; ``apiece``: ticks a link."""
+    """Return, per link of a path and for all of it (``NONE``), the largest sum of delays from there on.
+
+    ``apiece``: ticks for each link besides.
+    """
     found: dict[int, int] = {}
     for link in TopologicalSorter(way).static_order():
         rest = max((found[later] for later in way.get(link, ())), default=0)

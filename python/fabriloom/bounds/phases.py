@@ -1,4 +1,7 @@
-"""Search for the longest delay of a flow over creation times: a lower limit of the worst case."""
+"""Search for the longest delay of a flow over the creation times of packets and codes.
+
+The result is a lower limit of the worst case.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +98,9 @@ class Trials:
         return Trial(packets, self.codes.drawn(dice, span * self.grain))
 
     def _changed(self, dice: np.random.Generator, worst: Trial, span: int) -> Trial:
-        """Modify flows or times of one or two packets, not the victim's flow; or codes, every third time."""
+        """Modify one or two packets of a trial: their flow or their time. The first stays the victim's. If
+        there are codes, modify those of every third trial instead.
+        """
         if worst.codes and dice.random() < 1 / 3:
             return replace(worst, codes=self.codes.drawn(dice, span * self.grain))
         trial = list(worst.packets)

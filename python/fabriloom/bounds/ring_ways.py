@@ -159,7 +159,9 @@ class Ways:
         return found
 
     def times(self, leg: Leg, waits: bool) -> tuple[int, int]:
-        """Return the ticks from the start on the link to the queue and to the echo; most or unhindered."""
+        """Return the ticks from the start on the link until the packet is complete in its queue, and until
+        its echo has come back: the most, or without any wait.
+        """
         arrays = self.compiled.arrays
         cuts = bool(arrays["ring_cut_through"])
         decode, bypass = arrays["station_decode_ticks"], arrays["station_bypass_ticks"]

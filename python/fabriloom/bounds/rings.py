@@ -1,4 +1,7 @@
-"""Bounds on rings, by the periods of all flows: ``docs/background/worst-case.md``, "Rings"."""
+"""Bounds on rings, by the periods of all flows.
+
+Notation and proof: ``docs/background/worst-case.md``, "Rings".
+"""
 
 from __future__ import annotations
 
@@ -262,7 +265,9 @@ class _Solver:
         return self._periods(waits, serves, gone, served)
 
     def _ages(self, waits: Reals, serves: Reals) -> tuple[Reals, Reals]:
-        """Return, per leg, the most ticks since its making when a packet's echo is back, and when served."""
+        """Return, per leg, the most ticks since the making of a packet when its echo is back, and when it has
+        been served behind its leg.
+        """
         gone, served = np.zeros(len(self.legs)), np.zeros(len(self.legs))
         given, row = 0.0, -1
         for at, leg in enumerate(self.legs):

@@ -60,7 +60,9 @@ class Signals:
         return np.floor(times[:, None] / self._period[None, :] + 1e-9) + 1
 
     def _apiece(self, first: int) -> Reals:
-        """Return A per source: the time of a code on all links of the flows that these packets can meet."""
+        """Return A for packets that start on a link: per source of codes, the time of one code on all links
+        of the flows that these packets can meet.
+        """
         return np.array([self._wire[sorted(self._met[first] & links)].sum() for links in self._carried])
 
     def busy(self, first: int) -> float:
@@ -76,7 +78,8 @@ class Signals:
         return _least(times, lambda whole: self.work(whole, apiece))
 
     def refused(self, first: Sequence[int]) -> tuple[str, str, str] | None:
-        """Return why packets that start here have no bound: section, message and hint; or None."""
+        """Return why packets that start on these links have no bound, None if all have one: the section that
+        describes the codes, the message and the hint."""
         fullest = max(first, key=self.busy)
         if np.isinf(self._under_way) or self.busy(fullest) > _MOST_BUSY:
             row = int((self.apiece(fullest) / self._period).argmax())

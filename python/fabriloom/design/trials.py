@@ -52,7 +52,10 @@ class Trials:
         self.interrupted = False
 
     def scenario(self, looked: Looked, factor: float, seed: int = 0) -> Scenario:
-        """Return the candidate at ``factor`` times the traffic; 0: at 1, with its worst failure."""
+        """Return the candidate at ``factor`` times the traffic.
+
+        ``factor`` 0 stands for the required traffic with the candidate's worst failure.
+        """
         if factor == BROKEN:
             return self.scenario(looked, 1.0, seed).with_settings({"fault": [looked.facts["failure"]]})
         asked = self._asked

@@ -55,7 +55,10 @@ def _at(path: Path, error: ReadError) -> FitError:
 
 
 def _rows(path: Path, text: str, least: int, begin: int) -> Iterator[tuple[int, list[float]]]:
-    """Return the numbers of each line but comments, from a line on. Raises :class:`FitError`."""
+    """Return the numbers of each line but comments, from a line on.
+
+    Raises :class:`FitError`, also for a file cut short.
+    """
     lines = text.splitlines()
     for number, line in enumerate(lines[begin - 1 :], begin):
         words = line.split()
@@ -160,7 +163,8 @@ def _netgauge(path: Path, text: str) -> Samples:
 
 
 def _csv(path: Path, text: str) -> Samples:
-    """Read a table with ``bytes`` and some of ``half_round_us``, ``send``, ``receive``, ``gap``, ``turn``."""
+    """Read a table with a column ``bytes`` and some of ``half_round``, ``send``, ``receive``, ``gap`` and
+    ``turn``, with a unit such as ``_us`` in their names."""
     found, names = Samples(), list[str]()
     decimals = reading.Decimals.of(text)
     try:

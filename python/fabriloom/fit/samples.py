@@ -177,7 +177,9 @@ class Samples:
         return rows[:, 0], rows[:, 1], rows[:, 2]
 
     def odd(self, quantity: str) -> NDArray[np.bool_]:
-        """Return, per size, whether the value is well off a line on which its four neighbours are."""
+        """Return, per size, whether the value is well off a line that its four nearest neighbours, on both
+        sides, are on.
+        """
         sizes, values, tolerances = self.columns(quantity)
         found = np.zeros(len(sizes), bool)
         off = np.maximum(tolerances, _OFF * values)

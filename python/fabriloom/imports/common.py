@@ -186,7 +186,10 @@ CUT = f"their bytes are cut into equal packets of at most {FRAME_BYTES} B, offer
 
 @dataclass(frozen=True)
 class Flow:
-    """Bytes from a terminal to another: equal packets, at its link's rate, from a time on; 0: endless."""
+    """Bytes that one terminal sends to another: in equal packets, at the rate of its link, from a time on.
+
+    Without bytes it has no end.
+    """
 
     name: str
     source: str

@@ -95,7 +95,10 @@ class _Port:
 
 
 def ibnetdiscover(files: Sequence[Path], by_host: bool = False) -> Imported:
-    """Read a subnet with its tables and path records, or several; ``by_host``: the terminals are hosts."""
+    """Read a subnet, with tables and path records if files have them; ``by_host``: terminals are hosts.
+
+    Hosts also join several subnets.
+    """
     records, maps = levels_among(files)
     read = [Lines(file) for file in files if file not in (*records, *maps)]
     tables = [one for one in read if re.search(r"^Unicast lids|dump_ucast_routes", one.text, re.MULTILINE)]

@@ -217,7 +217,10 @@ def _routes(platform: _Platform, fabric: Fabric) -> tuple[dict[str, _Pairs], lis
 
 
 def _cables(platform: _Platform, fabric: Fabric) -> int:
-    """Add a cable for each link between two places, or a medium for several; returns the number of media."""
+    """Add a cable for each link between two places, or a medium where a link is the route of several pairs.
+
+    Returns the number of media.
+    """
     pairs, longer = _routes(platform, fabric)
     found: list[tuple[str, int, list[str]]] = []
     """Name and line of a link, and what it joins."""

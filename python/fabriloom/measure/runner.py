@@ -30,7 +30,10 @@ now = time.monotonic_ns
 
 
 def refuse(what: str) -> NoReturn:
-    """End all processes with a message, which a launcher that ends them gets time to read."""
+    """End all processes with a message.
+
+    A launcher that ends them at once may not have read the message yet: it gets time for it.
+    """
     os.write(2, f"FABRILOOM-REFUSED {what}\n".encode())
     time.sleep(TO_READ_S)
     MPI.COMM_WORLD.Abort(REFUSED)

@@ -134,7 +134,10 @@ def _watched(side: int, scenario: Scenario, emit: Emit, clock: Clock) -> Results
 
 
 def _sides(job: Mapping[str, Any]) -> list[Chosen]:
-    """Return one or two scenarios, with the traffic of the first. Raises ScenarioError and Refusal."""
+    """Return the scenarios of one or two fabrics, both with the traffic of the first.
+
+    Raises ScenarioError and Refusal.
+    """
     first, beside = chosen(job["first"]), job.get("beside")
     return [first] if beside is None else [first, chosen(beside, first)]
 

@@ -184,7 +184,8 @@ class Live:
 
 
 def _capacity(compiled: Compiled, senders: int) -> float | None:
-    """Return the payload in MB/s that senders' links carry at a load of 1; None where they differ."""
+    """Return the MB/s of payload that the links of all senders carry, in packets of mean length: load 1; None
+    where they differ."""
     own = {"rate_bits_per_s", CABLE} & compiled.graph.attributes.keys()
     if own or compiled.programs is not None or compiled.graph.several is not None:
         return None

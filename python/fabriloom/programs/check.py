@@ -76,7 +76,10 @@ def _processes(programs: Programs) -> list[_Process]:
 
 
 def _step(programs: Programs, process: _Process, here: list[list[_Process]], ready: deque[_Process]) -> bool:
-    """Execute one operation; False: it waits, or has ended. ``here``: the processes of each terminal."""
+    """Execute one operation; returns false if the terminal waits or has ended.
+
+    ``here``: the processes of each terminal.
+    """
     row = process.row
     if row >= process.end:
         return False

@@ -229,7 +229,8 @@ class _Done:
     counts: NDArray[np.uint32]
     """Per operation: how many of ``needs`` are its own."""
     order: NDArray[np.uint32] | None
-    """An order in which operations one by one do the same; None: that of the rows, or there is none."""
+    """An order in which one operation after another does the same; None if that is the order of the rows,
+    or there is none."""
 
 
 class _Reader:

@@ -356,7 +356,10 @@ def first(rows: pl.DataFrame, by: str | pl.Expr) -> pl.DataFrame:
 
 
 def busiest(title: str, columns: Columns, rows: pl.DataFrame, by: str, note: str) -> list[Table]:
-    """Return the first rows by a column, and of how many; ``note`` begins with what they are."""
+    """Return the first rows by a column as a table, with a note that says of how many they are the busiest.
+
+    ``note``: begins with what they are.
+    """
     shown = first(rows, by)
     return listed(title, columns, shown, f"The {len(shown)} busiest of {number(len(rows))} {note}")
 

@@ -38,7 +38,9 @@ def precision(reason: str, wanted: float, widths: str) -> str:
 
 
 def message(reason: str, cycle: list[str], simulated_ns: float, lost: bool = False, watched: str = "") -> str:
-    """Return why a run ended; ``lost``: sources refused packets; ``watched``: see :func:`precision`."""
+    """Return the reason for the end of a run as a sentence; ``lost``: sources refused packets; ``watched``:
+    see :func:`precision`.
+    """
     when = after(simulated_ns)
     if reason == "deadlocked":
         if not cycle:
@@ -150,13 +152,16 @@ def livelock(native: Mapping[str, Any], graph: Graph, tick_ps: int | float) -> s
 
 
 LONG = 50
-"""A pause of this many mean intervals is not chance: random arrivals have one in exp(50) intervals."""
+"""A pause of this many mean intervals between deliveries is not chance: with random arrivals it would occur
+once in exp(50) intervals."""
 FEWEST = 100
 """Fewest packets from which a mean interval is computed."""
 
 
 def standstill(summary: Mapping[str, Any], technology: Mapping[str, Any]) -> list[str]:
-    """Return a sentence if places kept for packets that waited for their retry stopped all deliveries."""
+    """Return a sentence if nothing was delivered for a long time because queues reserved their places for
+    packets that waited for their retry.
+    """
     packets, pause_ns = summary["packets"]["measured"], summary["longest_pause_ns"]
     delay_ns = summary.get("sci", {}).get("retry_delay_ns_max", 0.0)
     if packets < FEWEST or pause_ns * packets < LONG * summary["measured_ns"]:

@@ -60,7 +60,10 @@ LEAST_BATCHES = 4
 
 
 def _span(native: Mapping[str, Any]) -> tuple[int, int]:
-    """Return when the first link fails or slows down, and when all run again: the end if never, 0 if none."""
+    """Return when the first link fails or slows down, and when all run as before; if never, the end.
+
+    The second is 0 if none does.
+    """
     end = int(native["end_time_ticks"])
     down, up = (np.concatenate(both) for both in zip(outages(native)[1:], narrowed(native)[1:], strict=True))
     return min(int(down.min(initial=end)), end), min(int(up.max(initial=0)), end)

@@ -37,7 +37,9 @@ def put_text(files: Files, name: str, text: str) -> None:
 
 
 def write_table(files: Files, name: str, table: pl.DataFrame) -> str:
-    """Write a table as Parquet or CSV, by its name; returns the name. Raises OSError for any failure."""
+    """Write one table as Parquet or CSV, by the extension of its name; returns the name. Raises OSError, also
+    where Polars raises another error for it.
+    """
     written = io.BytesIO()
     if name.endswith(".csv"):
         written.write(output.encoded(table.write_csv()))

@@ -24,12 +24,15 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 
 TOGETHER = 20
-"""Successive packets wait alike: as many as in a queue used to two thirds are one independent value."""
+"""Successive packets wait alike: about as many as in a queue that is used to two thirds are one independent
+value."""
 _CHANCE = 0.05
 
 
 def equals(graph: Graph, link: int) -> Ints:
-    """Return the links of a link's kind: out of terminals, into them, between switches; or all of rings."""
+    """Return the links of the same kind as one, itself included: out of terminals, into them, or between
+    switches, or those of all rings.
+    """
     if graph.network_kind.buses:
         return np.arange(graph.links)
     inner = np.stack([np.asarray(graph.link_source), np.asarray(graph.link_target)]) < graph.switches
@@ -413,7 +416,8 @@ _ENDS = ("source", "target")
 
 
 def host_shares(run: ProgramRun, resolved: Mapping[str, Any]) -> Floats:
-    """Return, per terminal, the share of the window in which processor or bus work, or tokens are awaited."""
+    """Return, per terminal, the share of the window in which its processor or bus works for messages,
+    or a channel waits for tokens."""
     if not run.graph.terminals or not run.window_ns:
         return np.zeros(run.graph.terminals)
     handled, known = _handled(run), host.read(resolved.get("protocol") or {})

@@ -130,7 +130,9 @@ class LinkRows(Rows):
 
 
 class LaneRows(Rows):
-    """Lanes of the links out of switches, where they do more than take turns; none of other technologies."""
+    """Lanes of the links out of switches, where they do more than take turns; none of cables of another
+    technology, which have one.
+    """
 
     @cached_property
     def shown(self) -> Ints:

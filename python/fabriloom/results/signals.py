@@ -163,7 +163,9 @@ class CodeRun:
 
 
 def covered(taken: int) -> float:
-    """Return the mean share of a distribution between the extremes of n values: 1 - 2 / (n + 1)."""
+    """Return the share of a distribution that lies, on average, between the extremes of some of its values,
+    whatever it is: the next value is outside with probability 2 / (n + 1).
+    """
     return (taken - 1) / (taken + 1)
 
 

@@ -51,7 +51,9 @@ _FEWEST_BATCHES = 8
 
 
 def settled(values: Floats) -> int:
-    """Return how many values to leave out at the start, half at most: the marginal standard error rule."""
+    """Return how many values to leave out at the start so that the others look stationary, at most half: the
+    marginal standard error rule (MSER), as for packets.
+    """
     count = len(values)
     if count < 2:
         return 0

@@ -56,7 +56,9 @@ def blocked(native: Mapping[str, Any], window_ticks: int) -> Floats:
 
 
 def ring_rates(native: Mapping[str, Any], window_ns: float) -> dict[str, Floats]:
-    """Return MB/s per ring link, headers and idles included: ``all``, and of it ``retry`` and ``echo``."""
+    """Return throughputs per ring link in MB/s, with headers and idle symbols: ``all``, and of it ``retry``,
+    repeated packets, and ``echo``.
+    """
     bytes_sent = column(native, "link_characters").astype(np.float64) * native["ring_symbol_bytes"]
     carried = per(bytes_sent * 1e3, window_ns)
     busy = column(native, "link_busy_ticks").astype(np.float64)

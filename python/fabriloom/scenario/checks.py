@@ -439,7 +439,8 @@ _OF_SPACEFIBRE = ("broadcasts", "SpaceFibre", "broadcast_flits", '"spacefibre-2g
 
 
 def check_codes(scenario: Scenario) -> None:
-    """Check that codes exist, are in time, and that no setting is unused. Raises ScenarioError."""
+    """Check that the technology has codes, that times are within the run, and that no setting is unused.
+    Raises ScenarioError."""
     sent = [name for name in CODES if getattr(scenario, name)]
     for name in () if sent else CODE_SETTINGS:
         if name in scenario.raw.get("technology", {}):

@@ -16,7 +16,9 @@ _SECTIONS = ("traffic", "protocol", "program", "run", "fault")
 
 
 def in_bytes(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a scenario with sizes in bytes and times in ps, if its technology counts flits and cycles."""
+    """Return a scenario with the sizes of packets and messages in bytes, and times in ps, if its technology
+    counts flits and cycles.
+    """
     technology = data.get("technology")
     flit = size_of(technology, "flit")
     if flit is None or technology is None:

@@ -60,7 +60,8 @@ class SourceMap:
     overrides: tuple[Override, ...] = field(default=())
 
     def place(self, path: Path, key: bool = False) -> Place | None:
-        """Return the place of the value at ``path``, or of its key; or of the nearest table around it."""
+        """Return the place of the value at ``path``, or of its key; if it is not there, of the nearest
+        enclosing table."""
         for override in reversed(self.overrides):
             if path[: len(override.path)] == override.path:
                 return override.place(override.path, key and path == override.path)

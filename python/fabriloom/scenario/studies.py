@@ -12,7 +12,8 @@ from fabriloom.scenario.sections.study import OTHERS, Between, Search
 
 MOST_POINTS = 100_000
 _MOST_ENTRIES = 20_000_000
-"""Limit of sweep values times entries of a scenario, which is checked for each: some tens of seconds."""
+"""Limit of sweep values times scenario entries: the scenario is checked for each value, at most for some
+tens of seconds."""
 Tried = tuple[Mapping[str, Any], Path, Path]
 """Values by dotted path, the table with these paths as its keys, and the steps from a key to its value."""
 

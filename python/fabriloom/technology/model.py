@@ -108,9 +108,11 @@ class Technology:
     """Whether a packet starts with credit for a character or for all of it, and is stored in every switch."""
     input_queues: InputQueues = "fifo"
     next_head_ps: Ps | None = None
-    """Time from the end of packet leaving an input buffer to the next at the front; None: the handover."""
+    """Time from the end of packet leaving an input buffer until the next packet is at the front; None: the
+    handover time."""
     receive_bits: Fraction | None = None
-    """Receive delay of switches in bit times of the incoming link; None: ``receiver_latency_ps``."""
+    """Receive delay of switches in bit times of the incoming link, if it is not that of terminals; it
+    replaces ``receiver_latency_ps``."""
     receive_ps: Ps = 0
     """Receive delay of such switches besides, in ps; external ports have neither."""
     transmit_bits: Fraction = Fraction(0)
@@ -236,7 +238,9 @@ class Technology:
             raise TechnologyError(message, "input_queues", 'write switching = "virtual-cut-through"')
 
     def check_whole_packets(self, longest_chars: int, via: bool, places: int = 1) -> None:
-        """Raise TechnologyError unless buffers hold ``places`` packets of this payload: none would start."""
+        """Raise TechnologyError if buffers have fewer places for packets with this payload: a packet without
+        one never gets enough credit to start.
+        """
         if self.switching == "wormhole":
             return
         packet = longest_chars + 1 + self.header_chars + (self.via_header_chars if via else 0)
@@ -447,7 +451,9 @@ class Technology:
     def mean_packet_ps(
         self, payload_chars: float, rate_bits_per_s: Rate | None = None, via: bool = False
     ) -> float:
-        """Return the mean time of packets on a link in ps: header, payload, end and share of frames."""
+        """Return the mean time on a link of packets with this mean payload: header, payload and end, in
+        ps, and their share of full frames.
+        """
         header = self.header_chars + (self.via_header_chars if via else 0)
         characters_ps = (header + payload_chars) * self.character_ps(rate_bits_per_s)
         return float((characters_ps + self.end_ps(rate_bits_per_s)) * self.lane_rules.framed)
@@ -467,7 +473,8 @@ class Technology:
         return length_bytes * self.packets_per_s(length_bytes)
 
     def data_bytes_per_s(self) -> float:
-        """Return the bytes per second of an endless packet: 9.524 MB/s for a busy DS-Link of 100 Mbit/s."""
+        """Return the rate of an endless packet, in bytes per second: 9.524 MB/s for a DS-Link at 100 Mbit/s
+        that is busy in both directions."""
         return float(self.character_bytes * _PS_PER_S / (self.character_ps() * self.lane_rules.framed))
 
     @cached_property

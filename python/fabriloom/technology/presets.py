@@ -165,7 +165,9 @@ def is_ring(preset: str) -> bool:
 
 
 def settings(preset: str) -> dict[str, Any]:
-    """Return the values of a preset by their names with units, such as ``link_rate_bits_per_s``."""
+    """Return the values of a preset by their names with units: ``link_rate_bits_per_s``, ``header_bytes``,
+    …
+    """
     if preset not in presets():
         near = units.nearest(preset, list(presets()))
         hint = (f'did you mean "{near}"? ' if near else "") + "presets: " + ", ".join(presets())

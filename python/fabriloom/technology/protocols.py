@@ -161,7 +161,9 @@ class Interface:
         return chars if tech.credit_limit_chars is None else min(chars, tech.credit_limit_chars)
 
     def spacing_ps(self, tech: Technology, rate_bits_per_s: Rate | None, length_m: float | None) -> int:
-        """Return the spacing of characters in ps at which a link into the chip never waits; 0: their own."""
+        """Return the time from one character to the next at which a link into the chip never waits, in ps; 0
+        if it is no longer than a character.
+        """
         read = self.read_rate_bits_per_s
         read_ps = 0 if read is None else -(-8 * tech.character_bytes * 10**12 // read)
         found = max(

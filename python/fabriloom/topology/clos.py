@@ -95,7 +95,10 @@ def clos(
 
 
 def terminal_switches(terminals: int, per_switch: int, switch_ports: int) -> int:
-    """Return the terminal switches of a three-stage Clos. GraphError names the nearest legal sizes."""
+    """Return the number of terminal switches of a three-stage Clos.
+
+    Raises GraphError that names the nearest legal sizes.
+    """
     whole(terminals, "terminals", 1, MAX_TERMINALS, "the number of terminals")
     most = per_switch * switch_ports
     if terminals % per_switch == 0 and 2 * per_switch <= terminals <= most:

@@ -77,7 +77,9 @@ def write(graph: Graph, path: str | Path, format: str | None = None) -> None:
 
 
 def writable(graph: Graph) -> Graph:
-    """Return the graph with links to terminals, not ports. Raises GraphError for a network of planes."""
+    """Return the graph whose links lead to terminals, not to ports. Raises GraphError for a network of
+    planes, which is written plane by plane.
+    """
     if graph.several is None:
         return graph
     if not is_of_cables(graph):

@@ -131,7 +131,8 @@ class Graph:
     """Position of each switch in drawings, shape (switches, 2): x to the right, y downwards, neighbours about
     1 apart; None: chosen by the drawing."""
     attributes: dict[str, NDArray[Any]] = field(default_factory=dict)
-    """Optional overrides of links from a graph file: ``rate_bits_per_s``, ``length_m`` (NaN: not given)."""
+    """Optional per-link overrides read from a graph file: ``rate_bits_per_s``, ``length_m`` (NaN: not
+    given)."""
     rings: Rings | None = None
     """The rings and buses of a ring network; None: a network of switches with crossbars."""
     several: Ports | None = None

@@ -24,7 +24,8 @@ ALL = "all"
 
 
 def each_of(graph: Graph, kind: str, name: str | int, into: bool = False) -> list[tuple[str, list[int]]]:
-    """Return name and links of the named component, or of all of a kind; ``into``: links to it alone."""
+    """Return the name and the links of each component: the named one, or, with "all",
+    every one of the kind. ``into``: only the links that lead to it."""
     if name != ALL or name in _names_of(graph, kind):
         return [(str(name), links_of(graph, kind, name, into))]
     if kind == "cable":
@@ -39,7 +40,8 @@ def _names_of(graph: Graph, kind: str) -> list[str]:
 
 
 def links_of(graph: Graph, kind: str, name: str | int, into: bool = False) -> list[int]:
-    """Return the links at a component, or with ``into`` those to it, ascending. Raises UnknownPartError."""
+    """Return the links of a ``link``, ``cable``, ``switch``, ``bus`` or ``terminal``, ascending; with
+    ``into`` only those that lead to it. Raises UnknownPartError."""
     if kind in ("link", "cable"):
         link = _link(graph, str(name))
         reverse = int(graph.link_reverse[link])
@@ -67,7 +69,8 @@ def _link(graph: Graph, name: str) -> int:
 
 
 def vertices_of(graph: Graph, kind: str, name: str | int) -> list[int]:
-    """Return the vertices of a switch, a port or all ports of a terminal. Raises UnknownPartError."""
+    """Return the vertices of a switch, of one port of a terminal, or of all ports of a terminal. Raises
+    UnknownPartError."""
     if kind != "terminal" or graph.several is None:
         return [_vertex(graph, kind, name)]
     if name in graph.port_names:

@@ -126,7 +126,11 @@ def inline(
         ),
     ],
 ) -> Graph:
-    """Read the graph. Raises GraphError: the content cannot be used."""
+    """Read the graph.
+
+    Raises:
+        GraphError: the content cannot be used.
+    """
     raw = RawGraph("content")
     try:
         read(raw, content)

@@ -233,7 +233,9 @@ class RawGraph:
                     self.fail(f'"{other.name}" is the name of a port of "{name}", too', other.where)
 
     def _inherit(self) -> None:
-        """Give links without them the cycle of their source, and buffer and lanes of their target."""
+        """Give links the cycle of the vertex that they leave and, if they have no buffer or lanes, those of
+        the vertex that they lead to.
+        """
         if not any(vertex.numbers for vertex in self.vertices.values()):
             return
         for link in self.links:

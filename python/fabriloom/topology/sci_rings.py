@@ -174,7 +174,9 @@ def sci_rings(
 def _partners(
     rings: Mapping[str, Sequence[str]], switches: Mapping[str, int], roles: Mapping[str, str]
 ) -> list[tuple[str, str]]:
-    """Return partners on each ring: senders and receivers in order, or two terminals with both roles."""
+    """Return the partners for local traffic: on each ring the senders and the receivers in their order, and
+    the terminals with both roles if there are two.
+    """
     found: list[tuple[str, str]] = []
     for ring in rings.values():
         terminals = [name for name in ring if name not in switches]

@@ -43,7 +43,8 @@ class Demand:
     target: np.ndarray
     packets: np.ndarray
     even: np.ndarray
-    """Per terminal: what it sends evenly to all others besides; a list of all pairs would be too long."""
+    """Per terminal: what it sends evenly to all others, in addition; a list of all pairs would be too
+    long."""
     payload: Payload | None = None
     """Per listed pair: what a packet carries."""
     even_payload: tuple[float, float] = (0.0, 0.0)

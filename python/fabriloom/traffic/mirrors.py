@@ -46,7 +46,8 @@ def axis_mirror(network: Network, axis: int) -> Ints:
 
 
 def transpose(network: Network) -> Ints:
-    """Return the transposed destinations: of (x, y) on a square grid, elsewhere of the terminal's number."""
+    """Return the transposed destinations: on a square grid terminal k of (x, y) to terminal k of (y, x);
+    elsewhere by terminal number."""
     place = _places(network)
     if place is None or len(place[1]) != 2 or place[1][0] != place[1][1]:
         return pairs.transpose(network.terminals)

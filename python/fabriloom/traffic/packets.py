@@ -133,7 +133,9 @@ def arrivals(
 
 
 def burst_of(given: kinds.Settings, mean_bytes: float, grain_ps: float) -> kinds.Settings:
-    """Return arrivals; of a burst, with the number and distance of its packets. Raises TrafficError."""
+    """Return a burst with the number of its packets and their distance, which may be given by a rate and a
+    length of time; other arrivals unchanged. Raises TrafficError.
+    """
     if given["kind"] != "burst":
         return given
     packets, rate, lasts_ps = given.get("packets"), given.get("rate"), int(given.get("lasts_ps") or 0)

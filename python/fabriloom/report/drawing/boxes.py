@@ -190,7 +190,10 @@ _Place = tuple[float, float, str, Box]
 
 
 def write_names(plan: Plan, names: list[tuple[int, Points, Points]]) -> None:
-    """Write names of terminals at points, away from their switches, by the directions of their links."""
+    """Write the names of terminals at points, on the side away from their switches.
+
+    ``names``: terminal, its point, and the direction of its link.
+    """
     taken = [_around(x, y, plan.box[0] / 2, plan.box[1] / 2) for x, y in plan.places.tolist()]
     taken += [_around(float(place[0]), float(place[1]), 5.0, 5.0) for _, place, _ in names]
     for terminal, place, away in names:

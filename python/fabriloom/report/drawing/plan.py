@@ -60,7 +60,8 @@ class Plan:
     ink: float = 1.0
     """Factor of the stroke width, smaller if strokes would cover too much of the picture."""
     rates: NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    """Per link: the rate in bits per second of a graph file, NaN: the usual one; empty if all are equal."""
+    """Per link: the rate in bits per second that a graph file gives, NaN for the technology's rate; empty if
+    all rates are equal."""
     fastest: float = 1.0
     """The highest of these rates."""
 

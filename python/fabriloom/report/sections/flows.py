@@ -83,7 +83,10 @@ _MOST_POINTS = 32
 
 
 def over_time(table: pl.DataFrame, moments_ns: Mapping[str, float]) -> list[Chart]:
-    """Return throughput over time by flow or sending terminal; ``moments_ns``: vertical lines by name."""
+    """Return throughput over simulated time by flow, or by sending terminal.
+
+    ``moments_ns``: vertical lines by name.
+    """
     batches = table["start_ns"].n_unique()
     if batches < 3:
         return []

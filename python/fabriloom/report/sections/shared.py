@@ -98,7 +98,10 @@ def moments(moments_ns: Mapping[str, float], top: float) -> list[Series]:
 
 
 def batches(table: pl.DataFrame, moments_ns: Mapping[str, float]) -> list[Chart]:
-    """Return accepted throughput over time, to see if it was steady; ``moments_ns``: lines by name."""
+    """Return accepted throughput over simulated time, which shows whether the run was steady.
+
+    ``moments_ns``: vertical lines by name.
+    """
     if len(table) < 3:
         return []
     middle = ((table["start_ns"] + table["end_ns"]) / 2e6).to_list()

@@ -180,7 +180,9 @@ class RingLinks(Section):
     memory: Memory = setting("The memory access that a received packet causes", Memory())
 
     def overrides(self) -> dict[str, Any]:
-        """Return the settings that differ from the preset, by names with units, dots as underscores."""
+        """Return the settings that differ from the preset, by their names with units; dots become
+        underscores.
+        """
         found: dict[str, Any] = {}
         for name, value in self.written("preset").items():
             inner = {f"{name}_{key}": each for key, each in value.items()} if isinstance(value, dict) else {}

@@ -18,7 +18,9 @@ _QUANTITY = re.compile(r"\s*([0-9._eE+-]+)\s*(\S*)\s*")
 
 
 def amount(value: object) -> tuple[float, str, bool]:
-    """Return a quantity's number, its unit, and whether the number is whole. Raises UnitError."""
+    """Split a number, or a string of a number and a unit. Raises UnitError.
+
+    Returns the number, the unit, and whether the number is whole."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return value, "", isinstance(value, int)
     found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
