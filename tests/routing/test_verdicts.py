@@ -364,6 +364,11 @@ def test_layers_do_not_go_with_other_choices_of_lanes() -> None:
             {"traffic_class": [{"from": [0], "lanes": [0]}]},
             "give each traffic class 2 of technology.lanes = 4",
         ),
+        (
+            {"preset": "generic", "lanes": 2},
+            {"after_fault": {"delay": "1 us", "own_lanes": True}},
+            "set technology.lanes = 4",
+        ),
     ],
 )
 def test_what_is_advised_where_lanes_are_too_few(

@@ -27,7 +27,7 @@ from .deadlock import Turn
 from .link_routes import LinkRoutes, entry_columns, planes_with
 from .networks import Network
 from .physical_lanes import Failure, Lost, character_ps, rate_changes
-from .traffic_classes import between_after
+from .traffic_classes import between_after, with_advice
 
 NEVER_TICKS = 1 << 62
 """The repair time of a link that is never repaired; see ``crates/engine/src/fabric``."""
@@ -255,7 +255,7 @@ def _made(
             classes = between_after(routes.graph, routes.classes, tables, lanes, sets.upper)
         return routes.by_lanes(lower, higher), classes
     except RoutingError as error:
-        raise scenario.located(error, "routing", ("after_fault",)) from error
+        raise with_advice(error, scenario, routes.classes, routes.technology, ("after_fault",)) from error
 
 
 def dead_in_turn(scenario: Scenario, routes: LinkRoutes, columns: Arrays, tick_ps: Ps) -> list[Turn]:
@@ -339,7 +339,7 @@ def _planes_after(
             gone, usual = is_dead[plane.links], table if new is None else replace(table, levels=new)
             own.append(around(scenario, routes, graph, gone, after.kind, usual) if gone.any() else usual)
     except RoutingError as error:
-        raise scenario.located(error, "routing", ("after_fault",)) from error
+        raise with_advice(error, scenario, routes.classes, routes.technology, ("after_fault",)) from error
     routes.after_planes[dead] = own
     return own
 

@@ -97,12 +97,19 @@ def no_classes(graph: Graph, lanes: int = 1) -> TrafficClasses:
 
 
 def with_advice(
-    error: routing.RoutingError, scenario: Scenario, classes: TrafficClasses, technology: Technology
+    error: routing.RoutingError,
+    scenario: Scenario,
+    classes: TrafficClasses,
+    technology: Technology,
+    base: Path = (),
 ) -> ScenarioError:
-    """Return an error of the routes, with what to do if packets need more lanes than they can wait in."""
+    """Return an error of the routes, with what to do if packets need more lanes than they can wait in.
+
+    ``base``: the path to its table, in [routing].
+    """
     needed = error.lanes
     if needed is None:
-        return scenario.located(error, "routing")
+        return scenario.located(error, "routing", base)
     if not hasattr(scenario.technology, "lanes"):
         error.hint = f"links of {scenario.technology.preset} have one lane: write another kind"
     elif technology.holds_wire:
@@ -111,10 +118,10 @@ def with_advice(
         error.hint = f'set technology.lane_sharing = "flit"{more}: {wire}'
     elif getattr(scenario.routing, "service_levels", None) and technology.lanes >= needed:
         error.hint = "leave service_levels out: by these a packet has one lane"
-    elif len(classes.lanes) > 1:
-        all_lanes = needed * len(classes.lanes)
-        error.hint = f"give each traffic class {needed} of technology.lanes = {all_lanes}"
-    return scenario.located(error, "routing")
+    else:
+        which = "set" if classes.twice or len(classes.lanes) == 1 else f"give each traffic class {needed} of"
+        error.hint = f"{which} technology.lanes = {needed * len(classes.lanes)}"
+    return scenario.located(error, "routing", base)
 
 
 def in_halves(classes: TrafficClasses, technology: Technology) -> TrafficClasses:

@@ -56,11 +56,9 @@ impl Run {
     pub(super) fn sources_are_over(&self, stranded: bool) -> bool {
         match &self.ports {
             Some(ports) => ports.is_over(&self.sources),
-            None => self.pending.iter().all(Option::is_none) && !(stranded && self.has_more()),
+            None => (0..self.pending.len()).all(|terminal| {
+                self.pending[terminal].is_none() && (!stranded || self.sources.is_over(terminal))
+            }),
         }
-    }
-
-    fn has_more(&self) -> bool {
-        !(0..self.pending.len()).all(|terminal| self.sources.is_over(terminal))
     }
 }
