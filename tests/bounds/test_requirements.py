@@ -353,7 +353,7 @@ def test_without_periods_or_with_too_much_there_is_none() -> None:
     )
     assert random.periods.totals[0] == "a flow that can be in its way makes packets at random"
     full = bound(scenario([flow(0, 3, "12 us"), flow(1, 3, "12 us")]))
-    assert full.periods.totals == ["in the worst case more is made than can leave"] * 2
+    assert full.periods.totals == ["the waits that its periods count grow without end"] * 2
 
 
 @pytest.mark.parametrize(
@@ -457,3 +457,11 @@ def test_no_packet_takes_longer_than_the_periods_say(seeds: Callable[[int], Iter
                 compared += 1
                 assert late <= total * found.tick_ns, f"seed {seed}: {promise.flow}"
     assert compared > 100
+
+
+def test_periods_that_do_not_suffice_are_not_asked_for_again() -> None:
+    technology = {"preset": "spacefibre-2g5"}
+    flows = [{"source": 0, "target": 3, "length": "1024 B", "period": "10 us"}]
+    with pytest.raises(ScenarioError, match="always, and the waits that its periods count grow") as refused:
+        bound(scenario(flows, technology=technology))
+    assert "make packets less often or shorter" in str(refused.value)

@@ -14,9 +14,11 @@ from ..topology import LINKS, RINGS
 from .calculus import worst
 from .flows import PERIODS, WITHOUT, Network, by_ports, doubted, flows_of
 from .found import Bounds, Promise, promises
+from .periods import NONE
 from .rings import check_rings, flows_on_rings
 from .wires import STARVED
 
+LESS = "make packets less often or shorter"
 SEARCHED = 12
 """Number of flows, those with the largest bounds, for which late packets are searched."""
 
@@ -79,8 +81,10 @@ def _on_links(compiled: Compiled) -> Bounds:
     bounds = Bounds(compiled, found, {}, doubt=doubt.message if doubt else "")
     if any(bounds.most(flow) is not None for flow in range(len(flows))):
         return bounds
-    message = f"there is no bound {WITHOUT}: {STARVED}"
-    hint = f"give the flow a lane of the highest priority, or {PERIODS}"
+    first = "give the flow a lane of the highest priority, or"
+    message, hint = f"there is no bound {WITHOUT}: {STARVED}", f"{first} {PERIODS}"
+    if NONE in bounds.periods.totals:
+        message, hint = f"there is no bound: {STARVED}, and {NONE}", f"{first} {LESS}"
     raise doubt or compiled.scenario.error(message, ("technology", "lane_arbiter"), hint)
 
 
@@ -91,7 +95,7 @@ def _on_rings(compiled: Compiled) -> Bounds:
     why = next((total for total in bounds.periods.totals if isinstance(total, str)), None)
     if why is not None:
         message = f"there is no bound on these rings: {why}"
-        hint = "make packets less often, or give queues more places"
+        hint = f"{LESS}, or give queues more places"
         raise compiled.scenario.error(message, ("traffic", "pattern"), hint)
     return bounds
 

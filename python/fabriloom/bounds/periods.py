@@ -25,7 +25,7 @@ _MOST_ROUNDS = 500
 MOST_PERIODS = 1000
 """Longest useful bound, in multiples of the longest period."""
 _RANDOM = "a flow that can be in its way makes packets at random"
-NONE = "in the worst case more is made than can leave"
+NONE = "the waits that its periods count grow without end"
 SHAPED = "in the worst case more is made than its shaper lets through"
 SHAPED_BESIDE = "in the worst case more is made than the shaper of another flow of its source lets through"
 
