@@ -111,6 +111,13 @@ def test_goodput_of_ccsds_packets_by_hand() -> None:
     assert characters(without, "t.0>s") == 50 * (4 + 1024 + 1)
 
 
+def test_a_requirement_keeps_the_protocol_of_spacewire() -> None:
+    program = {"kind": "rmap", "command": "read", "data": "256 B", "rounds": 5}
+    required = scenario(program, protocol={"requirements": [{"within": "1 ms"}]})
+    assert required.resolved["protocol"]["preset"] == "spacewire"
+    assert simulate.run(required).summary["messages"] == simulate.run(scenario(program)).summary["messages"]
+
+
 def test_several_transactions_at_a_time_take_less() -> None:
     """With a slow target the rounds of one, two and three at a time take three, two and one."""
     times = []

@@ -63,9 +63,10 @@ def with_preset(data: Any) -> Any:
     if has_buses and isinstance(technology, dict) and "preset" not in technology:
         data = {**data, "technology": {"preset": RING_PRESET, **technology}}
     data = in_bytes(data)
-    program = data.get("program")
-    if isinstance(program, dict) and program.get("kind") in ("rmap", "ccsds", "spacewire-d"):
-        data = {"protocol": {"preset": "spacewire"}, **data}
+    program, protocol = data.get("program"), data.get("protocol", {})
+    of_spacewire = isinstance(program, dict) and program.get("kind") in ("rmap", "ccsds", "spacewire-d")
+    if of_spacewire and isinstance(protocol, dict):
+        data = {**data, "protocol": {"preset": "spacewire", **protocol}}
     if mtu := size_of(data.get("technology"), "mtu"):
         data = _in_packets_of(mtu, data)
     if data.get("program") is not None and isinstance(run, dict):
