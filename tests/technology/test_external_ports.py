@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from fabriloom import Results, simulate
 from fabriloom.scenario import Scenario, ScenarioError
+from fabriloom.studies.inspection import inspect
 from fabriloom.technology import TechnologyError, technology
 
 RATE = 200
@@ -182,6 +183,21 @@ WRONG = {
 def test_what_is_no_latency_is_refused(text: str) -> None:
     with pytest.raises(TechnologyError, match=WRONG[text]):
         technology("spw-10x", {"router_latency": text})
+
+
+def test_a_clock_can_count_for_time_codes_alone() -> None:
+    own = {"router_clock": "30 MHz", "time_code_latency": "5 rx + 8 sys + 23 tx"}
+    written = {
+        "topology": {"kind": "crossbar", "terminals": 2},
+        "technology": {"preset": "spacewire-200", **own},
+        "traffic": {"load": 0.1},
+        "time_code": [{"master": 0, "every": "100 us"}],
+    }
+    scenario = Scenario.from_dict(written)
+    without = Scenario.from_dict({**written, "technology": {"preset": "spacewire-200"}})
+    assert inspect(scenario)["zero_load_latency_ns"] == inspect(without)["zero_load_latency_ns"]
+    with pytest.raises(ScenarioError, match="router_clock has no effect"):
+        simulate.run(scenario.with_settings({"technology.time_code_latency": "5 rx + 23 tx"}))
 
 
 @pytest.mark.parametrize(

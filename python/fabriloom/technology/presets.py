@@ -251,12 +251,13 @@ def _characters(preset: str, values: dict[str, Any]) -> Technology:
     size = values["character_bytes"]
     clocked = {name: values.pop(name) for name in _CLOCKED}
     latency, clock = clocked.pop("router_latency"), clocked.pop("router_clock_millihz")
+    idle = clock and "sys" not in (values["time_code_latency"] or "")
     values |= _codes({name: values.pop(name) for name in _CODES}, clock)
     if latency:
         at_clock = values["crossbar"] == "clock"
         values |= clocks.settings(latency, clock, clocked, values["data_bits"], at_clock)
-    elif clock or any(clocked.values()):
-        name = "router_clock" if clock else next(name for name, part in clocked.items() if part)
+    elif idle or any(clocked.values()):
+        name = "router_clock" if idle else next(name for name, part in clocked.items() if part)
         message = f"{name} has no effect without router_latency"
         raise TechnologyError(message, name, 'write router_latency = "5 rx + 8 sys + 23 tx", or remove it')
     elif values["crossbar"] == "clock":

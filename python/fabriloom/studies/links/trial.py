@@ -145,7 +145,9 @@ def line(
     terminal.
     """
     written = compiled.scenario.resolved
-    without = {"preset_file", *FAULT_SETTINGS, *CODE_SETTINGS}
+    # The clock of a router without router_latency is that of its time-codes.
+    clock = () if "router_latency" in written["technology"] else ("router_clock",)
+    without = {"preset_file", *FAULT_SETTINGS, *CODE_SETTINGS, *clock}
     technology = {name: value for name, value in written["technology"].items() if name not in without} | own
     if length is None:
         given = has_own_lengths(compiled) or is_long(compiled)
