@@ -9,7 +9,7 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import routing
+from .. import routing, units
 from ..codes import FAULT_KIND, number
 from ..faults import Outage, Rules, drawn, mtbf_of_bits_ps, outages
 from ..routing import NONE, RouteTable, RoutingError
@@ -130,8 +130,9 @@ def _failures(
             continue
         mtbf_ps, mttr_ps = _rate(fault, graph, technology, links)
         expected = len(things) * scenario.run.duration_ps / mtbf_ps
-        if expected > MOST_FAILURES:
-            message = f"about {expected:,.0f} failures in the run are more than {MOST_FAILURES:,}"
+        if round(expected) > MOST_FAILURES:
+            during = units.format_time_ps(scenario.run.duration_ps)
+            message = f"about {expected:,.0f} failures in {during} are more than {MOST_FAILURES:,}"
             path = ("fault", place, fault.when[0])
             raise scenario.error(message, path, "let it fail less often, or run.duration be shorter")
         seed = f"{scenario.seed}/{place}/{name}"
