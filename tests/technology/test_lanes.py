@@ -253,6 +253,32 @@ def test_time_slots_divide_a_link() -> None:
     assert parts(whole_rounds) == pytest.approx([0.25, 0.75], abs=0.01)
 
 
+SHARED = {
+    "frame": {"preset": "spacefibre-2g5", "lane_reserved": [0.5, 0.5]},
+    "packet": {"preset": "generic", "lane_sharing": "packet"},
+    "flit": {"preset": "generic", "lane_sharing": "flit"},
+}
+
+
+@pytest.mark.parametrize("sharing", SHARED)
+@pytest.mark.parametrize(("slots", "part"), [(["0-15", "16-63"], 16 / 64), (["1,3,62-63", "4-60"], 4 / 64)])
+def test_a_lane_carries_what_check_counts_of_its_time_slots(
+    sharing: str, slots: list[str], part: float
+) -> None:
+    """Two lanes that send as much as each other carry twice what the one with fewer slots does."""
+    own = {"lane_slots": slots, "lane_slot_cycles": 1000, **SHARED[sharing]}
+    both = two_into_one(length="256 B", **own)
+    found = inspect(both)
+    wire = found["link"]["wire_mbytes_per_s"]
+    assert 2 * part * wire <= found["channel_load"]["accepted_mbytes_per_s_bound"] < 2 * (part + 0.02) * wire
+    slot_ns = 1000 * compile(both).technology.character_ps() / 1000
+    times = {"duration": f"{64 * 20 * slot_ns} ns", "warmup": f"{64 * 4 * slot_ns} ns", "precision": 0}
+    classes = {"traffic_class": [{"from": [0, 1, 2, 3], "lanes": [0]}]}
+    alone = Scenario.from_dict({**both.raw, "routing": classes, "run": times})
+    most = inspect(alone)["channel_load"]["accepted_mbytes_per_s_bound"]
+    assert run(alone).summary["accepted_mbytes_per_s"] == pytest.approx(most, rel=0.03)
+
+
 def test_time_slots_are_met_by_chance_without_classes() -> None:
     own = {"preset": "spacefibre-2g5", "lanes": 2, "lane_reserved": [0.5, 0.5], "lane_slot_cycles": 6250}
     slots = [("0-31", "32-63"), ("0-31", "0-31")]

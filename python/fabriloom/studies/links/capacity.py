@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from collections import Counter
 from dataclasses import replace
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,11 +17,13 @@ from ...compile import Compiled
 from ...compile.link_routes import LinkRoutes
 from ...compile.programs import MOST_PAIRS, Latencies, Messages
 from ...compile.sources import Packets
-from ...technology import host
-from ..port_loads import Reals, are_alike, spread_evenly
+from ...technology import Technology, host
+from ...technology.lanes import SLOTS
+from ..port_loads import Reals, are_alike, by_ports, spread_evenly
 from ..zero_load import alone, longest_bytes, of_pairs_ps
 from . import trial
-from .loads import Limits, before_faster, cables, flow_control, packet_of, sends_within
+from .loads import Limits, before_faster, cables, flow_control, in_mean_packets, packet_of, sends_within
+from .loads import loads as loads_of
 from .loads import rates as rates_of
 from .trial import Capacity
 
@@ -150,6 +153,7 @@ def limits(compiled: Compiled, most: float, held: Held) -> Limits:
     found = np.full(graph.links, np.inf)
     out = np.asarray(graph.terminal_out_links)
     found[out] = most
+    found = np.minimum(found, _in_slots(compiled, routes))
     own = slice(None) if graph.several is None else graph.several.terminal
     into = np.asarray(graph.terminal_in_links)
     for links, limit in zip((out, into, out, into), (*_hosts(compiled), *held), strict=True):
@@ -158,6 +162,40 @@ def limits(compiled: Compiled, most: float, held: Held) -> Limits:
     full = _in_a_row(compiled, routes)
     matched = flow_control(routes, np.zeros(graph.links), packet_of(compiled))[0].max(initial=0) > 0
     return Limits(found, full, _in_a_row(compiled, routes, idle=True) if matched else full)
+
+
+def _in_slots(compiled: Compiled, routes: LinkRoutes) -> Reals:
+    """Return the part of its rate that each link reaches in the time-slots of the lanes of its packets.
+
+    Infinite without slots, and where lanes follow from service levels, ways or planes.
+    """
+    graph, classes, choice = routes.graph, routes.classes, compiled.scenario.port_choice
+    slots, found = routes.technology.lane_rules.slot_bits, np.full(graph.links, np.inf)
+    if not slots or classes.by_pair is not None or graph.several is not None:
+        return found
+    demand, none = in_mean_packets(compiled), np.zeros(graph.terminals)
+    listed = zip(*by_ports(routes, choice, demand.pairs, demand.even), strict=True)
+    source, target, packets = (np.concatenate(column) for column in listed)
+    total = loads_of(routes, choice, (source, target, packets), none)
+    open_to = [reduce(or_, (slots[lane] for lane in classes.lanes[own])) for own in classes.lanes_of]
+    for some in set(open_to):
+        within = [number for number, own in enumerate(open_to) if own | some == some]
+        sent = np.where(np.isin(classes.of(source, target), within), packets, 0.0)
+        part = loads_of(routes, choice, (source, target, sent), none)
+        most = np.divide(total, part, out=np.full(graph.links, np.inf), where=part > 0)
+        found = np.minimum(found, most * _open(compiled, routes.technology, some))
+    return found
+
+
+def _open(compiled: Compiled, tech: Technology, slots: int) -> float:
+    """Return the part of the time in which lanes of some time-slots send; what has begun goes to its end."""
+    rules, sent = tech.lane_rules, 1.0
+    if rules.frame_chars:
+        sent = float(rules.frame_chars * rules.framed)
+    elif tech.lane_sharing == "packet":
+        sent = tech.header_chars + tech.payload_chars(longest_bytes(compiled)) + 1
+    ends = sum(slots >> one & 1 > slots >> (one + 1) % SLOTS & 1 for one in range(SLOTS))
+    return min(1.0, (slots.bit_count() + ends * sent / (rules.slot_chars * rules.physical)) / SLOTS)
 
 
 def _in_a_row(compiled: Compiled, routes: LinkRoutes, idle: bool = False) -> Reals:
