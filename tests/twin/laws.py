@@ -16,6 +16,8 @@ from fabriloom import Results, Scenario, run
 from fabriloom.compile import Compiled, compile
 from fabriloom.routing import RoutingError
 from fabriloom.scenario import ScenarioError
+from fabriloom.scenario.resolve import CODE_SETTINGS
+from fabriloom.scenario.schema import CODES
 from fabriloom.technology import TechnologyError
 from fabriloom.topology import Graph, GraphError
 
@@ -59,6 +61,8 @@ def drawn(seeds: Iterator[int], draws: Sequence[Callable[[int], drawing.Table]] 
             listed = zip(resolved.pop(name, ()), getattr(compiled.scenario, name), strict=True)
             if kept := [row for row, one in listed if start_ps(one) < duration_ps]:
                 resolved[name] = kept
+        for name in () if resolved.keys() & CODES else CODE_SETTINGS:
+            resolved["technology"].pop(name, None)
         yield Drawn(resolved, compiled, duration_ps)
 
 
