@@ -205,11 +205,13 @@ def _unquote(kind: str, value: Any, path: Path) -> str:
     if kind == "int_type" and isinstance(value, float):
         return "write it without a fraction"
     tables = isinstance(value, dict), isinstance(value, list) and bool(value) and isinstance(value[0], dict)
-    if len(path) == 1 and any(tables):
+    if any(tables) and all(isinstance(step, str) for step in path):
         if kind == "list_type" and tables[0]:
-            return f"write [[{path[0]}]], in double brackets"
+            return f"write [[{_dotted(path)}]], in double brackets"
         if kind != "list_type" and tables[1]:
-            return f"write [{path[0]}], in single brackets"
+            return f"write [{_dotted(path)}], in single brackets"
+    if kind == "list_type" and isinstance(value, str) and ".." in value:
+        return f'write ["{_short(value)}"], in brackets'
     fixed = {
         "finite_number": "write a number such as 0.5",
         "list_type": "write a list such as [8, 8]",
