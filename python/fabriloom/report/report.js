@@ -17,6 +17,10 @@
     return chart.series.slice(0, own).filter((other) => !other.of).length % 8;
   };
 
+  // Beside several others, a dashed line is in the legend with the solid one.
+  const listed = (chart) => (one) => (chart.series.length > 2 && one.of ? one.of : one.name);
+  const entries = (chart) => [...new Set(chart.series.map(listed(chart)))];
+
   const series = (chart) => chart.series.flatMap((one, number) => {
     const published = one.style === "published", lines = ["line", "dashed", "step"].includes(one.style);
     const colour = published ? style("--ink") : palette()[colourOf(chart, one, number)], hollow = new Set(one.hollow);
@@ -25,19 +29,20 @@
     // A point that was not measured, or that has no place, is a gap in its line.
     const there = ({ value: [x, y] }) => y !== null && (!chart.x.log || x > 0) && (!chart.y.log || y > 0);
     const usable = all.filter(there), shown = lines ? all.map((point) => (there(point) ? point : { value: [point.value[0], null] })) : usable;
-    const drawn = { name: one.name, data: shown, color: colour, encode: { x: 0, y: 1 }, z: published ? 4 : 3, type: lines ? "line" : "scatter" };
+    const name = listed(chart)(one);
+    const drawn = { id: String(number), name, data: shown, color: colour, encode: { x: 0, y: 1 }, z: published ? 4 : 3, type: lines ? "line" : "scatter" };
     if (one.style === "step") Object.assign(drawn, { step: "end", showSymbol: false, lineStyle: { width: 1.8 } });
     if (one.style === "line" || one.style === "dashed") Object.assign(drawn, { symbol: "circle", symbolSize: 7, lineStyle: { width: 2, type: one.style === "dashed" ? [6, 4] : "solid" }, showSymbol: usable.length <= 60 });
     if (one.style === "points") Object.assign(drawn, { symbolSize: 7 });
     if (published) Object.assign(drawn, { symbol: publishedBefore(chart, number) % 2 ? "triangle" : "diamond", symbolSize: 13, itemStyle: { color: "transparent", borderColor: colour, borderWidth: 1.8 } });
     const ranged = usable.map(({ value }) => value).filter((p) => p[2] !== null && p[2] !== undefined);
-    return ranged.length ? [drawn, plots.intervals(one.name, colour, ranged)] : [drawn];
+    return ranged.length ? [drawn, plots.intervals(name, colour, ranged)] : [drawn];
   });
 
   // The number of rows that the names of the curves take at this width; the chart begins below them.
   const rows = (chart, width) => {
-    const names = new Set(chart.series.map((one) => one.name)), room = width - 86;
-    let count = names.size > 1 ? 1 : 0, used = 0;
+    const names = entries(chart), room = width - 86;
+    let count = names.length > 1 ? 1 : 0, used = 0;
     for (const name of count ? names : []) {
       const wide = 40 + 7 * name.length;
       if (used > 0 && used + wide > room) { count += 1; used = 0; }
@@ -53,7 +58,7 @@
     legend: {
       show: chart.series.length > 1, type: "plain", top: 10, left: 66, right: 20, itemHeight: 9, itemWidth: 19, itemGap: 16,
       textStyle: { color: style("--ink") }, inactiveColor: style("--rule"),
-      data: [...new Set(chart.series.map((one) => one.name))],
+      data: entries(chart),
     },
     tooltip: {
       trigger: "item", confine: true, backgroundColor: style("--card"), borderColor: style("--rule"),
@@ -61,7 +66,7 @@
       formatter: (hit) => {
         const [x, y, low, high, label] = hit.data.value ?? hit.data;
         const spread = low === null || low === undefined ? "" : " (" + figures(low) + " to " + figures(high) + ")";
-        const lines = [hit.seriesName, label, chart.x.label + ": " + figures(x), chart.y.label + ": " + figures(y) + spread];
+        const lines = [chart.series[Number(hit.seriesId)]?.name ?? hit.seriesName, label, chart.x.label + ": " + figures(x), chart.y.label + ": " + figures(y) + spread];
         return lines.filter(Boolean).map(text).join("<br>");
       },
     },
@@ -69,8 +74,15 @@
     xAxis: plots.axis(chart.x, false), yAxis: plots.axis(chart.y, true), series: series(chart),
   });
 
+  // A legend of more than two rows makes the chart taller.
+  const fit = (chart, place) => {
+    place.style.height = "";
+    place.style.height = place.offsetHeight + 26 * Math.max(0, rows(chart, place.clientWidth) - 2) + "px";
+  };
+
   const drawn = charts.map((chart, number) => {
     const place = document.getElementById("chart-" + number);
+    fit(chart, place);
     const instance = echarts.init(place, null, { renderer: "svg" });
     instance.setOption(option(chart, place.clientWidth));
     return { chart, instance, place };
@@ -84,7 +96,7 @@
     const beside = () => drawn.filter((other) => other !== one && alike(one.chart, other.chart)).map((other) => other.cursor);
     one.cursor = plots.watch(one.instance, one.place, { x: one.chart.x.label, lines, beside });
   });
-  const again = () => drawn.forEach(({ chart, instance, place }) => { instance.resize(); instance.setOption(option(chart, place.clientWidth), true); });
+  const again = () => drawn.forEach(({ chart, instance, place }) => { fit(chart, place); instance.resize(); instance.setOption(option(chart, place.clientWidth), true); });
   addEventListener("resize", again);
   reaching.turned.push(again);
   document.documentElement.dataset.charts = String(drawn.length);
