@@ -352,3 +352,18 @@ def test_a_target_that_a_message_names_can_be_out_of_reach(tmp_path: Path) -> No
     with pytest.raises(fabriloom.ScenarioError) as caught:
         fabriloom.run(given)
     assert '"y" sends to "z"' in str(caught.value)
+
+
+def test_programs_end_before_a_failure_that_nobody_awaits() -> None:
+    """Messages that waited for a free port had waited for the failure of a port, too."""
+    data = {
+        "topology": {"kind": "crossbar", "terminals": 4, "replicate": 2},
+        "ports": {"choice": "first-free"},
+        "program": {"kind": "fixed-pairs", "size": "640 B", "rounds": 5},
+    }
+    usual, fails = (
+        fabriloom.run(Scenario.from_dict({**data, "fault": fault}))
+        for fault in ([], [{"link": "p0/t.0>s", "at": "10 ms"}])
+    )
+    assert fails.end_reason == usual.end_reason == "drained"
+    assert fails.summary["messages"] == usual.summary["messages"]

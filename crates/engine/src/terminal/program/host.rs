@@ -52,8 +52,8 @@ pub(super) struct Host {
     pub chosen: Vec<usize>,
     /// Number of packets for which a port was chosen, modulo 2^32.
     pub placed: u32,
-    /// Whether a timer is set for a change of the known state of links.
-    pub learns: bool,
+    /// The next change of the known state of links, if messages wait for one.
+    pub learns: Option<Time>,
     /// Messages in the check.
     pub checks: VecDeque<u32>,
     pub bus: Bus,
@@ -95,7 +95,7 @@ impl Host {
             leaving: vec![VecDeque::new(); fabric.traffic_classes()],
             chosen: vec![usize::MAX; fabric.traffic_classes()],
             placed: 0,
-            learns: false,
+            learns: None,
             checks: VecDeque::new(),
             bus: Bus::default(),
             taking: 0,

@@ -1,7 +1,7 @@
 //! The port by which a message leaves its terminal: the rules of `docs/background/ports.md`.
 
 use super::message::Message;
-use super::{Programs, timer};
+use super::Programs;
 use crate::terminal::NoPlane;
 
 /// A message that can leave, and the index of its port.
@@ -43,9 +43,7 @@ impl Programs {
                 }
             }
         }
-        if self.hosts[terminal as usize].leaving.iter().any(|queue| !queue.is_empty()) {
-            self.await_link(terminal);
-        }
+        self.await_link(terminal);
     }
 
     /// Returns the message made first, among the first of each traffic class, that can leave.
@@ -113,20 +111,32 @@ impl Programs {
         self.leave_by(message, count, port, to);
     }
 
-    /// Schedules another attempt for a terminal with waiting messages when the known state of a link changes.
+    /// Plans another attempt of a terminal with waiting messages for when the known state of a link changes. Without
+    /// such messages nothing is planned: a change that nobody awaits is nothing to do.
     fn await_link(&mut self, terminal: u32) {
-        let change = self.ways.next_change(terminal, self.now);
         let host = &mut self.hosts[terminal as usize];
-        if let Some(time) = change
-            && !std::mem::replace(&mut host.learns, true)
-        {
-            self.schedule(terminal, timer::LINK, time - self.now);
+        let waits = host.leaving.iter().any(|queue| !queue.is_empty());
+        let change = if waits { self.ways.next_change(terminal, self.now) } else { None };
+        if change == host.learns {
+            return;
         }
+        if let Some(time) = std::mem::replace(&mut host.learns, change) {
+            self.changes.remove(&(time, terminal));
+        }
+        self.changes.extend(change.map(|time| (time, terminal)));
     }
 
-    /// Handles a change of the known state of a terminal's link.
-    pub(super) fn learn_links(&mut self, terminal: u32) {
-        self.hosts[terminal as usize].learns = false;
-        self.leave(terminal);
+    /// Handles the changes of links of this tick; returns their number.
+    pub(super) fn learn_links(&mut self) -> u64 {
+        let mut count = 0;
+        while let Some(&(time, terminal)) = self.changes.first()
+            && time <= self.now
+        {
+            self.changes.pop_first();
+            count += 1;
+            self.hosts[terminal as usize].learns = None;
+            self.leave(terminal);
+        }
+        count
     }
 }

@@ -146,6 +146,8 @@ pub struct Programs {
     tokens: Tokens,
     /// When answers are given up, and by which terminals.
     deadlines: BTreeSet<(Time, u32)>,
+    /// When the known state of links changes for which messages wait, and at which terminals.
+    changes: BTreeSet<(Time, u32)>,
     barrier: Barrier,
     /// Per terminal: its random stream, if it draws.
     streams: Vec<Stream>,
@@ -201,6 +203,7 @@ impl Programs {
             flights: Flights::new(fabric),
             tokens: Tokens::default(),
             deadlines: BTreeSet::new(),
+            changes: BTreeSet::new(),
             barrier: Barrier::new(&processes),
             streams: if draws { streams(fabric.seed, Family::Program, hosts.len()) } else { Vec::new() },
             news: Vec::new(),
@@ -246,8 +249,8 @@ impl Programs {
         if let Some(clock) = self.flights.as_ref().and_then(|flights| flights.next()) {
             next = next.min(clock);
         }
-        if let Some(&(deadline, _)) = self.deadlines.first() {
-            next = next.min(deadline);
+        for times in [&self.deadlines, &self.changes] {
+            next = times.first().map_or(next, |&(time, _)| time.min(next));
         }
         if let Some(opening) = self.tokens.next() {
             next = next.min(opening);
@@ -401,7 +404,7 @@ impl Programs {
 
     /// Handles whatever ends in this tick; returns the number of events.
     fn end_waits(&mut self) -> u64 {
-        self.timers() + self.clocks() + self.tokens_came() + self.without_answer()
+        self.timers() + self.learn_links() + self.clocks() + self.tokens_came() + self.without_answer()
     }
 
     /// Handles the timers of this tick.
@@ -417,7 +420,6 @@ impl Programs {
                 timer::BUS => self.bus_over(terminal),
                 timer::FILL => self.fill_over(port),
                 timer::GAP => self.gap_over(port),
-                timer::LINK => self.learn_links(terminal),
                 _ => self.program_over(terminal),
             }
         }

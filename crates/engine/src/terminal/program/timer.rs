@@ -19,8 +19,6 @@ pub const FILL: u32 = 4;
 pub const PROGRAM: u32 = 5;
 /// The gap after the beginning of a packet ends.
 pub const GAP: u32 = 6;
-/// The known state of a link changes.
-pub const LINK: u32 = 7;
 
 /// Timers of ports, or of terminals, which use their first port. Within a tick they end in the order of ports, and of
 /// kinds at a port. A heap, because most end too late for a wheel to keep them in order.
