@@ -360,6 +360,17 @@ def test_refused(file: str, override: str, message: str) -> None:
     assert str(caught.value) == message
 
 
+def test_a_load_that_flows_ignore_is_refused() -> None:
+    flows = {"kind": "flows", "flows": [{"source": 0, "target": 1, "rate": "1 MB/s", "length": "64 B"}]}
+    scenario = Scenario.from_dict(
+        {"topology": {"kind": "crossbar", "terminals": 4}, "traffic": {"pattern": flows}}
+    )
+    with pytest.raises(ScenarioError, match="load has no effect: the flows say when packets are sent"):
+        scenario.with_settings({"traffic.load": 0.2})
+    with pytest.raises(ScenarioError, match="load has no effect"):
+        scenario.with_settings({"traffic.load": 0.2, "run.duration": "1 ms"})
+
+
 def test_mistake_of_the_file_is_still_in_the_file(file: str) -> None:
     with pytest.raises(ScenarioError) as caught:
         load(file, ["topology.kind=ring"])

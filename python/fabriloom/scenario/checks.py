@@ -172,7 +172,8 @@ def _load(scenario: Scenario) -> None:
             raise scenario.error(message, ("traffic", "load"), "reduce load, or raise arrivals.on_load")
         return
     # A study may set the arrivals of a file that has a load; only what one author wrote is a contradiction.
-    if any(override.path[0] == "traffic" for override in scenario.source.overrides):
+    paths = {override.path for override in scenario.source.overrides} - {("traffic", "load")}
+    if any(path[0] == "traffic" for path in paths):
         return
     if traffic.rate is not None:
         message, hint = "traffic.load and traffic.rate say the same in two ways", "keep one"
