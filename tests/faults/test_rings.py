@@ -204,3 +204,42 @@ def test_a_dead_ring_is_asked_again_until_it_is_repaired() -> None:
     assert found["received"] == 40
     # From 20 to 610 us: the 16 packets of a message time out eight at a time, then comes the check.
     assert found["repeated"] == pytest.approx(590 / (2 * 50 + 1), abs=1)
+
+
+def funnel(timeout: str) -> Results:
+    """Two stations that send two messages each to a third one, by PIO."""
+    return run(
+        Scenario.from_dict(
+            {
+                "topology": {"kind": "sci-ring", "terminals": 3},
+                "technology": {"preset": "sci-lc2", "timeout": timeout},
+                "protocol": {"preset": "pio-lx-d310"},
+                "program": {"kind": "funnel-in", "size": "64 B", "rounds": 2},
+            }
+        )
+    )
+
+
+def test_a_run_does_not_last_until_time_outs_that_nothing_awaits() -> None:
+    usual, watched = funnel("0 ns"), funnel("10 ms")
+    assert watched.end_reason == usual.end_reason == "drained"
+    assert watched.summary["messages"] == usual.summary["messages"]
+
+
+def test_programs_that_wait_for_given_up_transactions_say_so() -> None:
+    late = funnel("500 ns")
+    assert late.end_reason == "incomplete"
+    assert "4 transactions were given up after technology.timeout" in late.summary["end"]["message"]
+    assert "4 messages were received, 0 not" in late.summary["verdict"]
+
+
+def test_a_run_does_not_last_until_a_repair_that_nobody_awaits() -> None:
+    """The terminal is stuck while it serves its last packet."""
+    data = {
+        "topology": {"kind": "sci-ring", "terminals": 3},
+        "technology": {"preset": "sci-lc2", "memory": {"access": "300 ns"}},
+        "program": {"kind": "funnel-in", "size": "64 B", "rounds": 2},
+    }
+    stuck = {"terminal": 0, "stuck": True, "at": "1500 ns", "repaired": "1 ms"}
+    usual, late = (run(Scenario.from_dict({**data, "fault": faults})) for faults in ([], [stuck]))
+    assert late.summary["simulated_ns"] == usual.summary["simulated_ns"] < 10_000

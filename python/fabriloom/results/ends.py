@@ -67,18 +67,22 @@ def drained_of_faults(simulated_ns: float, lost: int, waiting: int) -> str:
     return f"Every packet was delivered or lost ({lost:,} were) and none is to come{left} ({when})."
 
 
-def incomplete(after: str, lost: int, in_flight: int, beside: bool, waiting: str) -> str:
-    """Return the reason for the end of a run of programs that wait for what faults lost or hold back.
+def incomplete(native: Mapping[str, Any], after: str, beside: bool, waiting: str) -> str:
+    """Return the reason for the end of a run of programs that wait for what faults lost or hold back, or for
+    transactions that were given up.
 
     ``beside``: traffic goes on, so of the packets under way it is unknown which wait for good.
     """
+    lost, in_flight, late = (int(native[name]) for name in ("lost", "in_flight", "timed_out"))
     them, are = ("1 packet was", "is") if lost == 1 else (f"{lost:,} packets were", "are")
     whys = [f"{them} lost by faults and {are} not sent again"] if lost else []
     stranded = 0 if beside and lost else in_flight
     some = "some" if beside else f"{stranded:,}"
     whys += [f"{some} wait at links that never run again"] if stranded else []
     rests = "No program can go on" if beside else "Nothing happens any more"
-    return f"Not everything arrived: {', and '.join(whys)}. {rests} {after}, and waiting: {waiting}."
+    given_up = "1 transaction was" if late == 1 else f"{late:,} transactions were"
+    whys += [f"{given_up} given up after technology.timeout"] if late else []
+    return f"Not everything came to its end: {', and '.join(whys)}. {rests} {after}, and waiting: {waiting}."
 
 
 def stopped(native: Mapping[str, Any], graph: Graph, tick_ps: int | float) -> str:

@@ -277,7 +277,8 @@ def verdict(summary: Mapping[str, Any], resolved: Mapping[str, Any]) -> str:
 
 
 def _incomplete(summary: Mapping[str, Any], beside: bool) -> str:
-    """Summarise a run of programs of which faults lost messages; ``beside``: traffic was still under way."""
+    """Summarise a run of programs of which faults lost messages, or transactions were given up; ``beside``:
+    traffic was still under way."""
     packets, events, messages = summary["packets"], summary["events"], summary["messages"]
     missed = packets.get("lost", 0) if beside else packets["offered"] - packets["delivered"]
     lost = f"{missed:,} of {packets['offered']:,} packets never arrived"
@@ -286,6 +287,9 @@ def _incomplete(summary: Mapping[str, Any], beside: bool) -> str:
     if events["count"]:
         done, left = events["complete"], events["incomplete"]
         whole = f"{done:,} of {events['count']:,} events are complete, {left:,} never will be"
+    late = summary["sci"]["timed_out"] if "sci" in summary else 0
+    if late and not missed:
+        return f"Programs wait for ever: {late:,} transactions were given up after their time-out; {whole}"
     return f"Faults left gaps: {lost} and are not sent again; {whole}"
 
 

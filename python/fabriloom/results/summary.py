@@ -234,7 +234,7 @@ def add_program(
     shown = "; ".join([*waiting[:4], *([f"{len(waiting) - 4} more"] if len(waiting) > 4 else [])])
     beside = "traffic" in resolved
     if end["reason"] == "incomplete":
-        end["message"] = ends.incomplete(after, int(native["lost"]), int(native["in_flight"]), beside, shown)
+        end["message"] = ends.incomplete(native, after, beside, shown)
     elif waiting and end["reason"] == "deadlocked" and not end["cycle"]:
         under_way = "no packet of theirs" if beside else "no packet"
         end["message"] = f"The programs deadlocked {after}: {under_way} is under way, and waiting: {shown}."

@@ -202,6 +202,11 @@ impl Calendar {
         self.due.pop_if(|event| event.time == time).map(|event| event.number)
     }
 
+    /// Removes an event if it is the next one; returns whether it was.
+    pub fn remove(&mut self, number: u32, time: Time) -> bool {
+        self.due.pop_if(|event| (event.time, event.number) == (time, number)).is_some()
+    }
+
     /// Whether enough events may be pending for reading ahead to pay.
     #[inline]
     pub fn is_large(&self) -> bool {

@@ -1,6 +1,7 @@
 //! Events by number, and the four steps of a tick.
 
-use super::state::Rings;
+use super::state::{NEVER, Rings};
+use crate::fabric::NONE;
 use crate::kernel::Time;
 
 // Events are handled in the order of these numbers: first the ends, then what arrives, then sources and what goes on.
@@ -58,7 +59,21 @@ impl Rings {
     /// Returns the tick of the next event, if any; otherwise the last tick of what happens without an event.
     #[inline]
     pub fn next_tick(&mut self) -> Option<Time> {
+        if self.oldest == NONE && self.timeout_at != NEVER {
+            self.leave_out_time_out();
+        }
         self.calendar.next_tick().or_else(|| (self.last > self.now).then_some(self.last))
+    }
+
+    /// Removes the next event if it is a check of time-outs, while no transaction can time out: the run would last until
+    /// then.
+    #[cold]
+    fn leave_out_time_out(&mut self) {
+        if self.calendar.next_tick() == Some(self.timeout_at)
+            && self.calendar.remove(TIMEOUT << KIND_SHIFT, self.timeout_at)
+        {
+            self.timeout_at = NEVER;
+        }
     }
 
     /// Handles the ends and arrivals of the tick that [`Rings::next_tick`] returned; returns the number of events.

@@ -154,7 +154,7 @@ impl Rings {
 
     /// Starts the service of a packet, if the terminal is idle.
     pub(super) fn serve(&mut self, station: u32) {
-        if self.stations[station as usize].at_work != NONE || self.is_stuck(station) {
+        if self.stations[station as usize].at_work != NONE {
             return;
         }
         let response = self.stations[station as usize].held[RESPONSE].head;
@@ -163,7 +163,7 @@ impl Rings {
         let requested =
             request != NONE && (response == NONE || self.fabric.ring_response_first == 0 && is_earlier());
         let held = if requested { request } else { response };
-        if held == NONE {
+        if held == NONE || self.is_stuck(station) {
             return;
         }
         let transaction = self.entries[held].transaction;

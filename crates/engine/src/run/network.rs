@@ -148,6 +148,11 @@ pub(super) trait Network {
         0
     }
 
+    /// Returns the transactions that were given up after a time-out.
+    fn timed_out(&self) -> u64 {
+        0
+    }
+
     /// Whether packets wait for something that starts nothing any more.
     fn is_stopped(&self) -> bool {
         false
@@ -405,6 +410,10 @@ impl Network for Rings {
 
     fn lost(&self) -> u64 {
         self.lost
+    }
+
+    fn timed_out(&self) -> u64 {
+        self.timed_out
     }
 
     fn lost_of_flows(&self) -> &[u64] {

@@ -103,6 +103,6 @@ impl Run {
 
 /// Returns how a run ends whose programs wait for ever.
 pub(super) fn end_of_waiting<N: Network>(network: &N) -> End {
-    let by_faults = network.lost() > 0 || network.stranded() > 0;
-    if by_faults { End::Incomplete } else { End::Deadlocked }
+    let missing = network.lost() + network.stranded() + network.timed_out();
+    if missing > 0 { End::Incomplete } else { End::Deadlocked }
 }
