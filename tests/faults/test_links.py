@@ -512,3 +512,17 @@ def test_a_deadlock_before_a_failure_is_the_same_to_the_twin() -> None:
     found = compare(scenario)
     assert found.end_reason == "deadlocked"
     assert found.identical
+
+
+@pytest.mark.parametrize("preset", ["ds-link-c104", "generic", "infiniband-4x-edr", "spacefibre-2g5"])
+def test_a_burst_ends_before_a_failure_that_cuts_nothing(preset: str) -> None:
+    data = {
+        "topology": {"kind": "ring", "switches": 3, "terminals_per_switch": 2},
+        "routing": {"kind": "up*/down*"},
+        "technology": {"preset": preset},
+        "traffic": {"length": "64 B", "arrivals": {"kind": "burst", "packets": 20}},
+    }
+    late = {"cable": "s(0)>s(1)", "at": "2 ms", "repaired": "5 ms"}
+    usual, fails = (run(Scenario.from_dict({**data, "fault": fault})) for fault in ([], [late]))
+    assert fails.end_reason == usual.end_reason == "drained"
+    assert fails.summary["simulated_ns"] == usual.summary["simulated_ns"] < 1_000_000

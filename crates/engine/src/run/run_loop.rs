@@ -42,6 +42,8 @@ pub struct Run {
     open: Vec<u32>,
     /// The programs that drive the terminals instead of sources, if any.
     pub programs: Option<Box<Programs>>,
+    /// Whether the run ends when nothing is left to be sent, whatever happens in the network without packets.
+    may_rest: bool,
     /// The sources beside programs, if there are any.
     beside: Option<Box<Beside>>,
     /// Where the ports of terminals lead, if terminals have several.
@@ -134,6 +136,7 @@ impl Run {
         if let Some(programs) = &mut programs {
             programs.account.flows.clone_from(&flows);
         }
+        let may_rest = programs.is_some() || fabric.has_faults() && !fabric.has_codes();
         let has_ways = ports.is_none() && programs.is_none() && fabric.has_several_ways();
         let measuring = options.warmup == Some(0);
         let look = options.batch * BATCHES;
@@ -142,6 +145,7 @@ impl Run {
             sources,
             open: (0..fabric.terminals).filter(is_open).collect(),
             programs,
+            may_rest,
             beside: Beside::new(fabric),
             ways: fabric.has_ports().then(|| Box::new(Ways::new(fabric))),
             ports,
@@ -247,8 +251,11 @@ impl Run {
         let of_programs = self.next_of_programs();
         let of_network = network.next().unwrap_or(Time::MAX);
         let time = of_network.min(of_programs);
-        // Codes and faults continue; programs end a run without them.
-        let is_over = of_programs == Time::MAX && self.programs.is_some() && network.is_idle();
+        // Codes and faults continue; programs end a run without them, and sources one without faults.
+        let is_over = of_programs == Time::MAX
+            && self.may_rest
+            && network.is_idle()
+            && (self.programs.is_some() || self.sources_are_over(true));
         (time < Time::MAX && !is_over).then_some(Next { time, of_network, of_programs })
     }
 
@@ -362,7 +369,7 @@ impl Run {
                 break;
             }
             network.decide(now)?;
-            if has_programs && of_programs == Time::MAX && network.is_idle() {
+            if self.may_rest && of_programs == Time::MAX && network.is_idle() {
                 break;
             }
             match network.next() {
