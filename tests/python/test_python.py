@@ -75,6 +75,48 @@ def test_names_of_files_are_no_scenarios(wrong: Any) -> None:
         fabriloom.compare(wrong)
 
 
+WRONG: list[tuple[str, str, Any]] = [
+    ("curve", "points is 3; give a whole number from 4 to 500", {"points": 3}),
+    ("curve", "points is nan; give a whole number from 4", {"points": np.nan}),
+    ("curve", "points is 2; give a whole number from 3", {"loads": [0.1, 0.2, 0.3], "points": 2}),
+    ("curve", r"loads is \[0.1\]; give two or more", {"loads": [0.1], "points": 5}),
+    ("curve", r"loads is 0.2; give a list of numbers, such as \[0.1, 0.3\]", {"loads": 0.2}),
+    ("curve", "loads is '0.2'; give a list", {"loads": "0.2"}),
+    ("curve", r"loads is \[None\]; give a list", {"loads": [None]}),
+    ("compare", r"loads is \[\]; give a list", {"loads": []}),
+    ("saturate", "resolution is 0; give a number from 0.001 to 1", {"resolution": 0}),
+    ("saturate", "resolution is nan; give a number", {"resolution": np.nan}),
+    ("saturate", "definition is 'foo'; give one of: backlog, peak", {"definition": "foo"}),
+    ("study", "budget_s is -1; give a number from 0", {"budget_s": -1}),
+    ("study", "budget_s is None; give a number", {"budget_s": None}),
+    *(
+        (name, "jobs is .*; give a whole number from 1 to 1,024", {"jobs": jobs})
+        for name in ("curve", "compare", "repeat", "saturate", "study")
+        for jobs in (0, None, 2.5, True)
+    ),
+    ("repeat", "seeds is 2.5; give a whole number from 2 to 1,000", {"seeds": 2.5}),
+    *(("repeat", "seeds is .*; give a whole number", {"seeds": seeds}) for seeds in (1, 0, -3, 1001)),
+    ("run", "hops is -1; give a whole number from 0", {"hops": -1}),
+    ("run", "hops_since_ps is nan; give a whole number", {"hops_since_ps": np.nan}),
+    ("bound", "tries is 1.5; give a whole number from 0", {"tries": 1.5}),
+]
+
+
+@pytest.mark.parametrize(("name", "message", "given"), WRONG)
+def test_a_wrong_argument_is_said_with_what_to_give(
+    scenario: Scenario, name: str, message: str, given: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError, match=f"^{message}"):
+        getattr(fabriloom, name)(scenario, **given)
+
+
+def test_numbers_may_be_those_of_an_array(scenario: Scenario) -> None:
+    found = fabriloom.compare([scenario, scenario.with_settings({"name": "other"})], iter([0.1]))
+    assert len(found.points) == 2
+    assert len(fabriloom.curve(scenario, np.array([0.1]), jobs=np.int64(1)).points) == 1
+    assert len(fabriloom.repeat(scenario, np.int64(2)).points) == 2
+
+
 @pytest.mark.parametrize(
     "settings", [{"traffic.load": 2}, {"traffic.lod": 0.2}, {"topology.shape": "x"}, {"": 1}, {"seed": None}]
 )
