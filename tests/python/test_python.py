@@ -110,6 +110,14 @@ def test_a_wrong_argument_is_said_with_what_to_give(
         getattr(fabriloom, name)(scenario, **given)
 
 
+def test_wrong_words_are_said_with_those_to_choose_from(scenario: Scenario) -> None:
+    with pytest.raises(ValueError, match="of is 'foo'; give one of: latency, total"):
+        fabriloom.run(scenario).thinned_tail("foo")
+    for section in ("foo", "seed", "program"):
+        with pytest.raises(ValueError, match=f"^section is '{section}'; give one of: topology, technology, "):
+            scenario.parameters(section)
+
+
 def test_numbers_may_be_those_of_an_array(scenario: Scenario) -> None:
     found = fabriloom.compare([scenario, scenario.with_settings({"name": "other"})], iter([0.1]))
     assert len(found.points) == 2
@@ -159,8 +167,9 @@ def test_pictures_for_notebooks(scenario: Scenario, tmp_path: Path) -> None:
     repeated = fabriloom.repeat(scenario, 3)
     assert "seed by seed" in fabriloom.charts(repeated)[0].title
     assert "spread" in repeated._repr_html_()
-    with pytest.raises(TypeError, match="charts are of a run, a curve"):
-        fabriloom.charts(scenario)
+    for other in (scenario, fabriloom.study(scenario)):
+        with pytest.raises(TypeError, match=r"charts are of a run, a curve.* take fabriloom\.curve"):
+            fabriloom.charts(other)
 
 
 NAMES = sorted(set(re.findall(r"^### (fabriloom\.[\w.]+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)))
