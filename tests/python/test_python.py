@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -50,6 +51,20 @@ def test_they_show_themselves_in_a_line(scenario: Scenario) -> None:
     assert repr(scenario) == "<Scenario 'small': grid [2, 2], ds-link-c104, uniform traffic>"
     graph = topology.build("grid", shape=[2, 2])
     assert repr(graph) == "<Graph grid: 4 switches, 4 terminals, 16 links>"
+
+
+def test_pickled_scenarios_are_the_same_from_another_folder(
+    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "small.toml").write_text('topology = { kind = "file", path = "graph.csv" }\n')
+    topology.write(topology.build("grid", shape=[2, 2]), tmp_path / "graph.csv")
+    monkeypatch.chdir(tmp_path)
+    variants = {"variants": {"long": {"traffic.length": "128 B"}}}
+    given = [fabriloom.load("small.toml"), Scenario.from_dict({"topology": GRAPHS["rings"]()})]
+    given += [scenario.with_settings(one) for one in ({"seed": 3}, {"traffic.load": 0.2}, variants)]
+    before, pickled = [(one.sha256, one.source) for one in given], pickle.dumps(given)
+    monkeypatch.chdir("/")
+    assert [(one.sha256, one.source) for one in pickle.loads(pickled)] == before
 
 
 def test_compare_takes_a_list_names_or_variants(scenario: Scenario) -> None:

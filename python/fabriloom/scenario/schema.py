@@ -201,6 +201,13 @@ class Scenario(Written):
 
     __str__ = __repr__
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what was written: the classes of its tables are made when they are used, and have no place
+        in a module."""
+        from fabriloom.scenario.load import build
+
+        return build, (self.raw, self.source, self.base_dir.absolute())
+
     @staticmethod
     def from_dict(data: Mapping[str, Any], base_dir: FilePath | str | None = None) -> Scenario:
         """Make a scenario from a dictionary of the same form as a file, in which ``topology`` may also be a
