@@ -174,7 +174,9 @@ class RawGraph:
         port_addresses.check_ends(self)
         placed = [vertex for vertex in switches if vertex.x is not None and vertex.y is not None]
         positions = (
-            np.array([[v.x, v.y] for v in placed], np.float64) if len(placed) == len(switches) else None
+            np.array([[v.x, v.y] for v in placed], np.float64)
+            if placed and len(placed) == len(switches)
+            else None
         )
         graph = Graph(
             switch_names=[vertex.name for vertex in switches],
