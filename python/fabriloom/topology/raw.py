@@ -13,8 +13,9 @@ import numpy as np
 from ..reading.texts import escaped, refused_in
 from . import doubtful, port_addresses
 from .foreign import Foreign
-from .graph import AS_CABLES, MAX_TERMINALS, Graph, GraphError
+from .graph import AS_CABLES, AS_SETTINGS, MAX_TERMINALS, Graph, GraphError
 from .joined import MOST_PORTS
+from .kinds import kind_of
 from .several import with_ports
 
 PORTS = ("source_port", "target_port")
@@ -466,6 +467,8 @@ def read_family(raw: RawGraph, text: str | dict[str, Any] | None) -> None:
         return
     if isinstance(found, dict) and isinstance(found.get("parameters"), dict):
         raw.family, raw.parameters = str(found.get("family")), found["parameters"]
+        if not kind_of(raw.family).cables:
+            raw.fail(AS_SETTINGS)
 
 
 def _parts_text(parts: list[list[str]]) -> str:
