@@ -113,6 +113,12 @@ def test_a_graphml_file_of_networkx_is_read(example, tmp_path):
     assert_same(graph, topology.file(tmp_path / "graph.graphml"))
 
 
+@pytest.mark.parametrize("count", [1.5, -1, None, "1"])
+def test_a_wrong_number_of_terminals_is_said(count):
+    with pytest.raises(GraphError, match=r"terminals_per_switch \(the terminals to attach to every switch\)"):
+        topology.from_networkx(networkx.path_graph(2), count)
+
+
 @pytest.mark.parametrize("kind", ["sci-ring", "sci-bridge", "sci-dual-ring"])
 def test_rings_are_no_files_of_links(kind, tmp_path):
     graph = topology.build(kind, terminals=2)

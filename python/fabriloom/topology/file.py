@@ -9,7 +9,7 @@ from pathlib import Path
 from .. import reading
 from ..reading import ReadError
 from .foreign import foreign
-from .graph import AS_SETTINGS, MAX_TERMINALS, Graph, GraphError, whole
+from .graph import AS_SETTINGS, Graph, GraphError
 from .raw import RawGraph
 from .several import whole_network
 
@@ -44,8 +44,6 @@ def file(
 
     path = Path(path)
     form = _format(path, format)
-    hang = 0 if terminals_per_switch is None else terminals_per_switch
-    whole(hang, "terminals_per_switch", 0, MAX_TERMINALS, "the terminals to attach to every switch")
     content = content_of(path, sha256)
     raw = RawGraph(str(path), foreign=foreign(attributes))
     if form == "graphml":
@@ -56,7 +54,7 @@ def file(
             (node_link if form == "json" else edge_list).read(raw, text)
         except ReadError as error:
             raise read_error(path, error) from None
-    return raw.to_graph(hang)
+    return raw.to_graph(0 if terminals_per_switch is None else terminals_per_switch)
 
 
 def write(graph: Graph, path: str | Path, format: str | None = None) -> None:
