@@ -110,7 +110,8 @@ def _shown(found: Any) -> list[Any]:
     if hasattr(found, "thinned_tail"):
         return pages.run_charts(found)
     of = "a run, a curve, a comparison, a saturation, a repetition or a search"
-    raise TypeError(f"charts are of {of}, not of a {type(found).__name__}")
+    take = "for the points of a [sweep] take fabriloom.curve"
+    raise TypeError(f"charts are of {of}, not of a {type(found).__name__}; {take}")
 
 
 def page(found: Any, heading: str, verdicts: list[str], table: Any = None) -> str:

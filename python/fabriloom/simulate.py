@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import _native
+from .arguments import whole
 from .bounds import Promise, of_few_flows, promises_of
 from .compile import Compiled, compile
 from .results import Results
@@ -31,6 +32,8 @@ _FLOWS_AT_MOST = 1 << 20
 _FLOWS_AUTO = 1 << 16
 _TRACE_AT_MOST = 1 << 22
 _MESSAGES_AT_MOST = 1 << 22
+_HOPS_AT_MOST = 1 << 32
+_LATEST_PS = 10**18
 
 
 @dataclass(frozen=True)
@@ -78,13 +81,15 @@ def run(
         ScenarioError: the scenario cannot be run.
         TypeError: ``scenario`` is not a scenario but, for example, the name of a file.
     """
+    since_ps = whole("hops_since_ps", hops_since_ps, 0, _LATEST_PS)
+    hops = whole("hops", hops, 0, _HOPS_AT_MOST)
     compiled = scenario if isinstance(scenario, Compiled) else compile(scenario)
     began = time.perf_counter()
     described = compiled
     try:
         compiled = matched(compiled)
         rows, names = rows_of(compiled)
-        kept = {**rows, "hops": hops, "hops_since": int(hops_since_ps // compiled.tick_ps)}
+        kept = {**rows, "hops": hops, "hops_since": int(since_ps // compiled.tick_ps)}
         native = _simulate(compiled, {**options_of(compiled), **kept}, progress)
     except _InterruptedError as interrupted:
         compiled, native = interrupted.compiled, interrupted.native

@@ -177,7 +177,7 @@ def test_a_command_and_a_report_name_the_lanes(tmp_path: Path) -> None:
 
 
 def test_a_negative_number_of_tries_is_an_error() -> None:
-    with pytest.raises(ValueError, match="tries = -1 is negative"):
+    with pytest.raises(ValueError, match="tries is -1; give a whole number from 0"):
         bound(scenario([flow(0, 3, 8)]), tries=-1)
 
 

@@ -33,6 +33,8 @@ def test_it_says_what_it_cannot_show() -> None:
     pytest.importorskip("anywidget")
     with pytest.raises(TypeError, match="not of a int"):
         fabriloom.widget(SMALL, 1)
+    with pytest.raises(ValueError, match='height is 300; give a length of CSS, such as "300px"'):
+        fabriloom.widget(SMALL, height=300)  # type: ignore[arg-type]
     large = {"topology": {"kind": "torus", "shape": [40, 40]}, "run": {"duration": "1 us"}}
     with pytest.raises(ValueError, match="too many to be played"):
         fabriloom.widget(large)

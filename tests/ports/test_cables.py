@@ -334,12 +334,15 @@ def test_what_is_no_port_is_refused(text: str, message: str, tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize("text", [JOINED, CROSSED, TURNED])
-@pytest.mark.parametrize("form", ["csv", "graphml", "json"])
+@pytest.mark.parametrize("form", ["csv", "graphml", "json", "networkx"])
 def test_what_is_written_reads_back_with_the_same_ports(text: str, form: str, tmp_path: Path) -> None:
     (tmp_path / "own.csv").write_text(text)
     graph = topology.file(tmp_path / "own.csv")
-    topology.write(graph, tmp_path / f"again.{form}")
-    again = topology.file(tmp_path / f"again.{form}")
+    if form == "networkx":
+        again = topology.from_networkx(topology.to_networkx(graph))
+    else:
+        topology.write(graph, tmp_path / f"again.{form}")
+        again = topology.file(tmp_path / f"again.{form}")
     assert again.port_names == graph.port_names
     assert again.link_names == graph.link_names
     for name in ("link_source", "link_target", "link_reverse"):

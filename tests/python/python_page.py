@@ -81,7 +81,7 @@ returns the summary as JSON text and writes it to `path` if given; `to_parquet(f
 `folder`, which is created if needed, and return the files.
 
 What takes a scenario raises `ScenarioError` (a `ValueError`), whose text is the whole message, if it cannot be run. Outside a scenario, a graph that cannot be built
-raises `topology.GraphError`, and a routing `routing.RoutingError`.
+raises `topology.GraphError`, and a routing `routing.RoutingError`. Any other argument that cannot be used raises a `ValueError`, whose text says what to give.
 """
 _PARTS: list[tuple[str, list[tuple[str, Any]]]] = [
     ("Functions", [(f"fabriloom.{name}", getattr(fabriloom, name)) for name in sorted(fabriloom.__all__)]),

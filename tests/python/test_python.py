@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import pickle
 import re
 import subprocess
 import sys
@@ -52,6 +53,20 @@ def test_they_show_themselves_in_a_line(scenario: Scenario) -> None:
     assert repr(graph) == "<Graph grid: 4 switches, 4 terminals, 16 links>"
 
 
+def test_pickled_scenarios_are_the_same_from_another_folder(
+    scenario: Scenario, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "small.toml").write_text('topology = { kind = "file", path = "graph.csv" }\n')
+    topology.write(topology.build("grid", shape=[2, 2]), tmp_path / "graph.csv")
+    monkeypatch.chdir(tmp_path)
+    variants = {"variants": {"long": {"traffic.length": "128 B"}}}
+    given = [fabriloom.load("small.toml"), Scenario.from_dict({"topology": GRAPHS["rings"]()})]
+    given += [scenario.with_settings(one) for one in ({"seed": 3}, {"traffic.load": 0.2}, variants)]
+    before, pickled = [(one.sha256, one.source) for one in given], pickle.dumps(given)
+    monkeypatch.chdir("/")
+    assert [(one.sha256, one.source) for one in pickle.loads(pickled)] == before
+
+
 def test_compare_takes_a_list_names_or_variants(scenario: Scenario) -> None:
     longer = scenario.with_settings({"name": "longer", "traffic.length": "128 B"})
     assert list(fabriloom.compare([scenario, longer, scenario], [0.2]).parts) == [
@@ -73,6 +88,56 @@ def test_nothing_to_compare_is_said(nothing: Any) -> None:
 def test_names_of_files_are_no_scenarios(wrong: Any) -> None:
     with pytest.raises(TypeError, match=r"fabriloom\.load"):
         fabriloom.compare(wrong)
+
+
+WRONG: list[tuple[str, str, Any]] = [
+    ("curve", "points is 3; give a whole number from 4 to 500", {"points": 3}),
+    ("curve", "points is nan; give a whole number from 4", {"points": np.nan}),
+    ("curve", "points is 2; give a whole number from 3", {"loads": [0.1, 0.2, 0.3], "points": 2}),
+    ("curve", r"loads is \[0.1\]; give two or more", {"loads": [0.1], "points": 5}),
+    ("curve", r"loads is 0.2; give a list of numbers, such as \[0.1, 0.3\]", {"loads": 0.2}),
+    ("curve", "loads is '0.2'; give a list", {"loads": "0.2"}),
+    ("curve", r"loads is \[None\]; give a list", {"loads": [None]}),
+    ("compare", r"loads is \[\]; give a list", {"loads": []}),
+    ("saturate", "resolution is 0; give a number from 0.001 to 1", {"resolution": 0}),
+    ("saturate", "resolution is nan; give a number", {"resolution": np.nan}),
+    ("saturate", "definition is 'foo'; give one of: backlog, peak", {"definition": "foo"}),
+    ("study", "budget_s is -1; give a number from 0", {"budget_s": -1}),
+    ("study", "budget_s is None; give a number", {"budget_s": None}),
+    *(
+        (name, "jobs is .*; give a whole number from 1 to 1,024", {"jobs": jobs})
+        for name in ("curve", "compare", "repeat", "saturate", "study")
+        for jobs in (0, None, 2.5, True)
+    ),
+    ("repeat", "seeds is 2.5; give a whole number from 2 to 1,000", {"seeds": 2.5}),
+    *(("repeat", "seeds is .*; give a whole number", {"seeds": seeds}) for seeds in (1, 0, -3, 1001)),
+    ("run", "hops is -1; give a whole number from 0", {"hops": -1}),
+    ("run", "hops_since_ps is nan; give a whole number", {"hops_since_ps": np.nan}),
+    ("bound", "tries is 1.5; give a whole number from 0", {"tries": 1.5}),
+]
+
+
+@pytest.mark.parametrize(("name", "message", "given"), WRONG)
+def test_a_wrong_argument_is_said_with_what_to_give(
+    scenario: Scenario, name: str, message: str, given: dict[str, Any]
+) -> None:
+    with pytest.raises(ValueError, match=f"^{message}"):
+        getattr(fabriloom, name)(scenario, **given)
+
+
+def test_wrong_words_are_said_with_those_to_choose_from(scenario: Scenario) -> None:
+    with pytest.raises(ValueError, match="of is 'foo'; give one of: latency, total"):
+        fabriloom.run(scenario).thinned_tail("foo")
+    for section in ("foo", "seed", "program"):
+        with pytest.raises(ValueError, match=f"^section is '{section}'; give one of: topology, technology, "):
+            scenario.parameters(section)
+
+
+def test_numbers_may_be_those_of_an_array(scenario: Scenario) -> None:
+    found = fabriloom.compare([scenario, scenario.with_settings({"name": "other"})], iter([0.1]))
+    assert len(found.points) == 2
+    assert len(fabriloom.curve(scenario, np.array([0.1]), jobs=np.int64(1)).points) == 1
+    assert len(fabriloom.repeat(scenario, np.int64(2)).points) == 2
 
 
 @pytest.mark.parametrize(
@@ -117,8 +182,9 @@ def test_pictures_for_notebooks(scenario: Scenario, tmp_path: Path) -> None:
     repeated = fabriloom.repeat(scenario, 3)
     assert "seed by seed" in fabriloom.charts(repeated)[0].title
     assert "spread" in repeated._repr_html_()
-    with pytest.raises(TypeError, match="charts are of a run, a curve"):
-        fabriloom.charts(scenario)
+    for other in (scenario, fabriloom.study(scenario)):
+        with pytest.raises(TypeError, match=r"charts are of a run, a curve.* take fabriloom\.curve"):
+            fabriloom.charts(other)
 
 
 NAMES = sorted(set(re.findall(r"^### (fabriloom\.[\w.]+)$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)))
@@ -127,6 +193,9 @@ GRAPHS: dict[str, Any] = {
     "torus": lambda: fabriloom.topology.build("torus", shape=[4, 4], terminals_per_switch=1),
     "rings": lambda: fabriloom.topology.build("sci-ring", terminals=5),
     "planes": lambda: fabriloom.topology.build("crossbar", terminals=4, replicate=2),
+    "cable": lambda: fabriloom.topology.build("cable"),
+    "two cables": lambda: fabriloom.topology.build("cable", replicate=2),
+    "two rings": lambda: fabriloom.topology.build("sci-dual-ring", terminals=4),
 }
 
 
@@ -143,12 +212,11 @@ def test_a_graph_is_a_topology(name: str) -> None:
     graph = GRAPHS[name]()
     given = {"topology": graph, "traffic": {"load": 0.1}, "run": {"duration": "50 us", "precision": 0.0}}
     results = fabriloom.run(given)
-    assert results.graph.link_names == graph.link_names
-    assert results.graph.terminal_names == graph.terminal_names
+    assert results.graph == graph
     scenario = fabriloom.Scenario.from_dict(given)
     assert fabriloom.Scenario.from_dict(scenario.resolved).sha256 == scenario.sha256
     other = scenario.with_settings(
-        {"topology": GRAPHS["own"]()} | ({} if name != "rings" else {"technology": {}})
+        {"topology": GRAPHS["own"]()} | ({} if "rings" not in name else {"technology": {}})
     )
     assert fabriloom.run(other).graph.switches == 10
 

@@ -90,12 +90,6 @@ def test_tables_are_written_in_both_forms(tmp_path: Path) -> None:
     assert pl.read_csv(tmp_path / "seeds.csv")["quantity"].to_list() == found.means["quantity"].to_list()
 
 
-@pytest.mark.parametrize("seeds", [1, 0, -3, 1001])
-def test_a_number_of_seeds_out_of_range(seeds: int) -> None:
-    with pytest.raises(ValueError, match="is not from 2 to 1,000"):
-        repeat(small(), seeds)
-
-
 def end(load: float, duration: str, seed: int) -> str:
     """Why a grid of eight terminals ended."""
     scenario = {

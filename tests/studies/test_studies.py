@@ -234,11 +234,6 @@ def test_studies_show_themselves_in_a_notebook() -> None:
     assert "backlog</p>" in full._repr_html_()
 
 
-def test_unknown_definition() -> None:
-    with pytest.raises(ValueError, match="peak, backlog"):
-        saturate(small(), "best")  # type: ignore[arg-type]
-
-
 def test_inspection_has_the_defined_keys() -> None:
     found = inspection.inspect(small())
     resolved = found.pop("resolved")

@@ -113,6 +113,37 @@ def test_a_graphml_file_of_networkx_is_read(example, tmp_path):
     assert_same(graph, topology.file(tmp_path / "graph.graphml"))
 
 
+@pytest.mark.parametrize("count", [1.5, -1, None, "1"])
+def test_a_wrong_number_of_terminals_is_said(count):
+    with pytest.raises(GraphError, match=r"terminals_per_switch \(the terminals to attach to every switch\)"):
+        topology.from_networkx(networkx.path_graph(2), count)
+
+
+@pytest.mark.parametrize("kind", ["sci-ring", "sci-bridge", "sci-dual-ring"])
+def test_rings_are_no_files_of_links(kind, tmp_path):
+    graph = topology.build(kind, terminals=2)
+    with pytest.raises(GraphError, match="a network of rings is more than its links: write the settings"):
+        topology.write(graph, tmp_path / "graph.csv")
+    assert not any(tmp_path.iterdir())
+    plane = graph.planes[0].graph
+    with pytest.raises(GraphError, match="a network of rings is more than its links"):
+        topology.from_networkx(topology.to_networkx(plane))
+
+
+@pytest.mark.parametrize("kind", ["crossbar", "cable"])
+def test_planes_are_written_one_by_one(kind, tmp_path):
+    graph = topology.build(kind, replicate=2, **({"terminals": 4} if kind == "crossbar" else {}))
+    for written in (
+        lambda: topology.write(graph, tmp_path / "graph.json"),
+        lambda: topology.to_networkx(graph),
+    ):
+        with pytest.raises(GraphError, match="plane by plane: take the graph of each of its planes"):
+            written()
+    for plane in graph.planes:
+        assert round_trip(plane.graph, tmp_path / "graph.csv") == plane.graph
+        assert topology.from_networkx(topology.to_networkx(plane.graph)) == plane.graph
+
+
 def test_a_changed_file_is_no_longer_of_the_family(tmp_path):
     graph = topology.grid([3, 3], 2, 2)
     topology.write(graph, tmp_path / "graph.csv")

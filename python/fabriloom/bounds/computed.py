@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .. import _native
+from ..arguments import whole
 from ..codes import number
 from ..compile import FEW_FLOWS, Compiled, compile
 from ..compile.congestion import WHOLE, headroom
@@ -19,6 +20,7 @@ from .rings import check_rings, flows_on_rings
 from .wires import STARVED
 
 LESS = "make packets less often or shorter"
+MOST_TRIES = 10**6
 SEARCHED = 12
 """Number of flows, those with the largest bounds, for which late packets are searched."""
 
@@ -37,8 +39,7 @@ def bound(
         ScenarioError: there is no bound for this scenario; the message gives the reason and the place.
         ValueError: ``tries`` is negative.
     """
-    if tries < 0:
-        raise ValueError(f"tries = {tries} is negative; 0 searches for no late packets")
+    whole("tries", tries, 0, MOST_TRIES)
     found = _bound(scenario if isinstance(scenario, Compiled) else compile(scenario))
     return _tried(found, tries, progress) if tries > 0 else found
 

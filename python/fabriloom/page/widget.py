@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any
 
+from ..arguments import wrong
 from ..process.libraries import of_extra
 from ..report import for_comparison, for_curve, for_run, for_saturation
 from ..report.fabric import with_replay
@@ -51,6 +52,8 @@ def widget(scenario: Any, found: Any = None, height: str = "46rem") -> Any:
         TypeError: ``found`` is something else.
         ValueError: the network is too large to be drawn.
     """
+    if not isinstance(height, str):
+        raise wrong("height", height, 'a length of CSS, such as "300px"')
     kind = _kind()
     made = scenario_of(scenario)
     results = found if isinstance(found, Results) else None
@@ -63,7 +66,8 @@ def widget(scenario: Any, found: Any = None, height: str = "46rem") -> Any:
     report = next((report for of, report in _REPORTS.items() if isinstance(found, of)), None)
     if report is None:
         of = "a run, a curve, a comparison, a saturation or a repetition"
-        raise TypeError(f"a widget is of {of}, not of a {type(found).__name__}")
+        take = "for the points of a [sweep] take fabriloom.curve"
+        raise TypeError(f"a widget is of {of}, not of a {type(found).__name__}; {take}")
     html = report(found)
     if sides:
         html = with_replay(html, replay_html(sides), sides[0].replay["part"])

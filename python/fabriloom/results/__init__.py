@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..arguments import choice
 from ..output import file
 from ..process.libraries import names, pl
 from ..topology.graph import Graph
@@ -291,6 +292,7 @@ class Results(Tabled):
         """Return ``ccdf()`` for drawing: lists ``latency_ns`` and ``share_longer`` with some hundred steps.
         ``of``: "latency", the network latency, or "total", from creation at the source.
         """
+        choice("of", of, ("latency", "total"))
         return tables.thinned_tail(self.native, self.tick_ps / 1000, of=of)
 
     def tables(self) -> dict[str, pl.DataFrame]:

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from pydantic import Field, PrivateAttr, model_validator
 
 from fabriloom import reading
+from fabriloom.arguments import choice
 from fabriloom.scenario.errors import Path, Place, ScenarioError
-from fabriloom.scenario.fields import Written, bare, later, optional, setting
+from fabriloom.scenario.fields import Section, Written, bare, later, optional, setting
 from fabriloom.scenario.in_flits import in_bytes, size_of
 from fabriloom.scenario.sections.routing import Auto, Routing
 from fabriloom.scenario.sections.run import Output, Ports, Run
@@ -200,6 +201,13 @@ class Scenario(Written):
 
     __str__ = __repr__
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle what was written: the classes of its tables are made when they are used, and have no place
+        in a module."""
+        from fabriloom.scenario.load import build
+
+        return build, (self.raw, self.source, self.base_dir.absolute())
+
     @staticmethod
     def from_dict(data: Mapping[str, Any], base_dir: FilePath | str | None = None) -> Scenario:
         """Make a scenario from a dictionary of the same form as a file, in which ``topology`` may also be a
@@ -256,6 +264,7 @@ class Scenario(Written):
         """
         from fabriloom.scenario.resolve import fill_routing_of, fill_traffic
 
+        choice("section", section, [name for name, given in self if isinstance(given, Section)])
         values = getattr(self, section).model_dump(exclude_none=True)
         if section == "routing":
             fill_routing_of(self, values)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain, count
 from typing import Any
 
+from ..arguments import numbers
 from ..compile import graph_of
 from ..results import Provenance
 from ..scenario import scenario_of
@@ -129,11 +130,12 @@ def compare(
     Ctrl-C ends it early: the result holds the finished points, and ``interrupted`` is set.
     """
     runs, named = [], _named(scenarios)
+    tried = LOADS if loads is None else numbers("loads", loads)
     for name, scenario in named.items():
         base = scenario.alone()
         if base.needs_load or load_of(base) == SCALE:
             path = load_of(base)
-            runs += [({NAME: name, path: load}, varied(base, {path: load})) for load in loads or LOADS]
+            runs += [({NAME: name, path: load}, varied(base, {path: load})) for load in tried]
         else:
             runs.append(({NAME: name}, base))
     points, interrupted = run_points(runs, jobs=jobs, store=Store.of(out), progress=progress)

@@ -10,6 +10,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
+from ..arguments import numbers, whole, wrong
 from ..compile import graph_of
 from ..process.libraries import pl
 from ..results import Provenance
@@ -31,6 +32,8 @@ from .verdict import of_curve, of_events
 
 FIRST = (0.1, 0.4, 0.7, 1.0)
 """Number of loads with which a curve begins."""
+MOST_POINTS = 500
+"""Most loads of a curve for each combination of the other settings."""
 AT_A_TIME = 4
 """New points per round, independent of the number of jobs, so that the points are too."""
 NARROWEST = 1 / 256
@@ -243,8 +246,8 @@ def curve(
         scenario: the scenario; its ``[sweep]`` may vary any settings, and all combinations are run.
         loads: offered loads, each above 0 and at most 1, instead of ``traffic.load`` in ``[sweep]``; with
             rates or flows, values of ``traffic.scale``, which may exceed 1.
-        points: number of loads for every combination of the other settings: first ``loads``, or a few from
-            10 to 100 %, then more where the curve bends.
+        points: number of loads for every combination of the other settings, at most 500: first ``loads``, or
+            four from 10 to 100 %, then more where the curve bends.
         jobs: number of parallel runs; the points do not depend on it.
         out: folder in which finished points are stored. A stored point of the same resolved scenario and
             version is not run again.
@@ -260,9 +263,15 @@ def curve(
     sweep: dict[str, Sequence[Any]] = dict(scenario.sweep or {})
     raised = load_of(scenario)
     if loads is not None:
-        sweep = {**{path: values for path, values in sweep.items() if path != raised}, raised: list(loads)}
+        sweep = {
+            **{path: values for path, values in sweep.items() if path != raised},
+            raised: numbers("loads", loads),
+        }
     if points is not None:
-        sweep[raised] = sorted(sweep.pop(raised, FIRST))
+        sweep[raised] = first = sorted(sweep.pop(raised, FIRST))
+        if len(first) < 2:
+            raise wrong("loads", first, "two or more, between which points can be added")
+        whole("points", points, len(first), MOST_POINTS)
     elif not sweep:
         sweep = {raised: list(LOADS)}
     base, todo = scenario.alone(), settings_of(sweep)

@@ -11,13 +11,14 @@ from functools import partial
 from typing import Any
 
 from .. import simulate
+from ..arguments import whole
 from ..results import Results
 from ..results.columns.features import FLIT_POINTS
 from ..results.columns.programs import PROGRAM_POINTS
 from ..results.columns.rings import RING_POINTS
 from ..results.columns.studies import POINTS, REQUIREMENT_POINTS
 from ..scenario.schema import Scenario
-from .pool import Pool, close
+from .pool import MOST_JOBS, Pool, close
 from .store import Key, Store, program
 
 MOST_LINKS = 1 << 13
@@ -174,6 +175,7 @@ def run_points(
     Every run is one thread with its own random streams, so the points do not depend on the number of jobs.
     ``progress`` and ``on_point`` are called from the caller's thread.
     """
+    whole("jobs", jobs, 1, MOST_JOBS)
     store = store or Store(None)
     points: list[Point | None] = [None] * len(runs)
     watch = Watch(len(runs), progress)

@@ -13,6 +13,8 @@ from concurrent.futures import Future
 from queue import Empty, PriorityQueue
 from typing import Any, Protocol
 
+MOST_JOBS = 1024
+"""Most runs at the same time."""
 _PATIENCE_S = 5.0
 """Time that :meth:`close` waits for work that cannot be interrupted, such as a run of the slow twin."""
 

@@ -12,6 +12,7 @@ from html import escape
 from pathlib import Path
 from typing import Any
 
+from ..arguments import number, whole
 from ..process.libraries import pl
 from ..results.files import Tabled
 from ..results.statistics import student_t95
@@ -22,6 +23,7 @@ from .cluster import Cluster
 from .folder import Folder
 from .plan import Plan
 from .points import Advance, of_one_type
+from .pool import MOST_JOBS
 from .run import Done, Outcome, Team, Threads, run
 from .search import Searched, judged
 from .seeds import SEED
@@ -199,6 +201,7 @@ def study(
     Ctrl-C ends it early: the result holds the finished points, and ``interrupted`` is set.
     """
     scenario = scenario_of(scenario)
+    workers, budget_s = team(jobs, on), number("budget_s", budget_s, 0)
     given = {
         "study.zip": zipped,
         "study.sample": sample,
@@ -209,9 +212,10 @@ def study(
     with ExitStack() as stack:
         place = Path(out) if out is not None else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         folder = stack.enter_context(Folder(place, take=True, make=True))
-        return run_asked(folder, folder.ask(wanted), team(jobs, on), progress, budget_s)
+        return run_asked(folder, folder.ask(wanted), workers, progress, budget_s)
 
 
 def team(jobs: int, on: str | None, *batch: Any) -> Team:
     """Return the workers: threads, or a cluster; ``batch``: further fields of :class:`Cluster`."""
+    whole("jobs", jobs, 1, MOST_JOBS)
     return partial(Threads, jobs) if on is None else Cluster(on, jobs, *batch).workers

@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ..arguments import choice, number
 from ..compile import compile
 from ..process.libraries import pl
 from ..results import Provenance
@@ -27,7 +28,7 @@ DEFINITIONS: dict[str, str] = {
     "largest at which nothing piled up: what was offered was accepted but for at most 1 % that was lost and "
     "what is always under way, and no link, bus or memory has to do more than it can",
 }
-RESOLUTION = 0.01
+RESOLUTION, FINEST = 0.01, 0.001
 THROUGHPUT = {"run.precision_of": "throughput"}
 """Runs near the limit would take minutes until their latencies are precise, which nothing here depends on."""
 BEYOND_BOUND = 2.0
@@ -115,8 +116,8 @@ def saturate(
         definition: "peak", the largest accepted throughput over all loads, or "backlog", the accepted
             throughput of sources that always have a packet.
         jobs: number of parallel runs; the result does not depend on it.
-        resolution: resolution of the sustained load, as a fraction of what a terminal's link carries; at
-            least 0.001. With rates, whose ``traffic.scale`` is raised: as a fraction of the scale at which a
+        resolution: resolution of the sustained load, as a fraction of what a terminal's link carries, from
+            0.001 to 1. With rates, whose ``traffic.scale`` is raised: as a fraction of the scale at which a
             link, bus or memory is full.
         out: folder in which finished runs are stored, see :func:`~fabriloom.studies.curve`.
         progress: called at intervals with the progress.
@@ -129,9 +130,8 @@ def saturate(
     Ctrl-C ends it early: the result holds the finished runs, and ``interrupted`` is set.
     """
     scenario = scenario_of(scenario)
-    resolution = max(resolution, 1e-3)
-    if definition not in DEFINITIONS:
-        raise ValueError(f"no definition of saturation is called {definition!r}; there are: peak, backlog")
+    resolution = number("resolution", resolution, FINEST, 1)
+    choice("definition", definition, DEFINITIONS)
     store = Store.of(out)
     options: dict[str, Any] = {"jobs": jobs, "store": store, "progress": progress, "on_point": on_point}
     scenario = scenario.alone()

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arguments import whole
 from ..compile import graph_of
 from ..process.libraries import pl
 from ..results import Provenance
@@ -115,8 +116,7 @@ def repeat(
     Ctrl-C ends it early: the result holds the finished runs, and ``interrupted`` is set.
     """
     scenario = scenario_of(scenario)
-    if not 2 <= seeds <= MOST_SEEDS:
-        raise ValueError(f"seeds: {seeds} is not from 2 to {MOST_SEEDS:,}; 10 show how far runs differ")
+    whole("seeds", seeds, 2, MOST_SEEDS)
     base = scenario.alone()
     settings = [{SEED: base.seed + number} for number in range(seeds)]
     runs = [(one, varied(base, one)) for one in settings]

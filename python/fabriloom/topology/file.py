@@ -9,9 +9,9 @@ from pathlib import Path
 from .. import reading
 from ..reading import ReadError
 from .foreign import foreign
-from .graph import MAX_TERMINALS, Graph, GraphError, whole
+from .graph import AS_SETTINGS, Graph, GraphError
 from .raw import RawGraph
-from .several import is_of_cables, without_ports
+from .several import whole_network
 
 FORMATS = ("graphml", "json", "csv")
 MAX_FILE_BYTES = 1 << 30
@@ -44,8 +44,6 @@ def file(
 
     path = Path(path)
     form = _format(path, format)
-    hang = 0 if terminals_per_switch is None else terminals_per_switch
-    whole(hang, "terminals_per_switch", 0, MAX_TERMINALS, "the terminals to attach to every switch")
     content = content_of(path, sha256)
     raw = RawGraph(str(path), foreign=foreign(attributes))
     if form == "graphml":
@@ -56,7 +54,7 @@ def file(
             (node_link if form == "json" else edge_list).read(raw, text)
         except ReadError as error:
             raise read_error(path, error) from None
-    return raw.to_graph(hang)
+    return raw.to_graph(0 if terminals_per_switch is None else terminals_per_switch)
 
 
 def write(graph: Graph, path: str | Path, format: str | None = None) -> None:
@@ -77,14 +75,12 @@ def write(graph: Graph, path: str | Path, format: str | None = None) -> None:
 
 
 def writable(graph: Graph) -> Graph:
-    """Return the graph whose links lead to terminals, not to ports. Raises GraphError for a network of
-    planes, which is written plane by plane.
+    """Return the graph as a file has it. Raises GraphError for planes, and for rings, which their links alone
+    do not describe.
     """
-    if graph.several is None:
-        return graph
-    if not is_of_cables(graph):
-        raise GraphError("a network of planes is written plane by plane", "path")
-    return without_ports(graph)
+    if not graph.network_kind.cables:
+        raise GraphError(AS_SETTINGS, "path")
+    return whole_network(graph)
 
 
 def _format(path: Path, format: str | None) -> str:

@@ -55,6 +55,7 @@ AS_CABLES = (
     "kind cable in CSV"
 )
 """What to do where links of a file have no opposite direction, perhaps by an oversight."""
+AS_SETTINGS = "a network of rings is more than its links: write the settings that build it into [topology]"
 MAX_LINKS = 1 << 23
 """More links (one direction each) than this are refused."""
 

@@ -22,9 +22,9 @@ from . import attributes
 from .attributes import add_links, add_vertex
 from .family import family
 from .foreign import foreign
-from .graph import Graph, GraphError, Plane
+from .graph import AS_SETTINGS, Graph, GraphError, Plane
 from .raw import RawGraph, read_family
-from .several import is_of_cables, without_ports
+from .several import is_of_cables, whole_network, without_ports
 from .written import address_of, cables_of, family_line, numbers_of, of_vertex
 
 if TYPE_CHECKING:
@@ -147,12 +147,12 @@ def table_of(graph: Graph) -> dict[str, Any]:
     """
     if graph.several is not None and is_of_cables(graph):
         graph = without_ports(graph)
-    if graph.several is not None:
+    if graph.several is not None and "parameters" not in graph.layout:
         return {"kind": "planes", "planes": [_plane(plane) for plane in graph.planes]}
     if graph.network_kind.cables:
         return {"kind": "inline", "content": write(graph)}
     if "parameters" not in graph.layout:
-        raise GraphError("a network of rings is given by its settings, not as a graph", "topology")
+        raise GraphError(AS_SETTINGS, "topology")
     given = {name: value for name, value in graph.layout["parameters"].items() if value is not None}
     return {"kind": graph.family, **given}
 
@@ -167,28 +167,28 @@ def _plane(plane: Plane) -> dict[str, Any]:
 
 def to_networkx(graph: Graph) -> networkx.MultiDiGraph:
     """Return a networkx multigraph with one directed edge per link; ``from_networkx`` restores the same
-    graph.
+    graph, unless it is of rings.
 
     Nodes have the names of switches and terminals and the attributes ``kind``, ``x`` and ``y``. The key of an
     edge is the name of the link, and ``index`` its number; ``cable`` is equal for the two directions of a
-    cable and absent for a one-way link.
+    cable and absent for a one-way link. Raises GraphError for a network of planes, each of which has a graph.
     """
     import networkx
 
+    graph = whole_network(graph)
     found = networkx.MultiDiGraph()
     family = family_line(graph)
     if family:
         found.graph["fabriloom"] = family
-    for vertex in range(graph.switches + graph.ports):
+    for vertex in range(graph.switches + graph.terminals):
         found.add_node(graph.vertex_name(vertex), **of_vertex(graph, vertex))
-    names = [*graph.switch_names, *graph.port_names]
+    names = [*graph.switch_names, *graph.terminal_names]
     ends = zip(graph.link_source.tolist(), graph.link_target.tolist(), strict=True)
     for index, ((source, target), cable) in enumerate(zip(ends, cables_of(graph), strict=True)):
         more: dict[str, Any] = {"cable": cable} if cable >= 0 else {}
+        more |= numbers_of(graph, index) | address_of(graph, index)
         name = graph.link_names[index]
-        found.add_edge(
-            names[source], names[target], key=name, name=name, index=index, **more, **numbers_of(graph, index)
-        )
+        found.add_edge(names[source], names[target], key=name, name=name, index=index, **more)
     return found
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from ..reading.texts import escaped, refused_in
 from . import doubtful, port_addresses
 from .foreign import Foreign
-from .graph import AS_CABLES, MAX_TERMINALS, Graph, GraphError
+from .graph import AS_CABLES, AS_SETTINGS, MAX_TERMINALS, Graph, GraphError, whole
 from .joined import MOST_PORTS
+from .kinds import kind_of
 from .several import with_ports
 
 PORTS = ("source_port", "target_port")
@@ -153,13 +154,15 @@ class RawGraph:
 
     def to_graph(self, terminals_per_switch: int = 0) -> Graph:
         """Check the content and build the graph. Raises GraphError."""
+        hung = "the terminals to attach to every switch"
+        hang = whole(terminals_per_switch, "terminals_per_switch", 0, MAX_TERMINALS, hung)
         self.foreign.check(self.origin)
         remarks = (self.foreign.remark(self.origin), *doubtful.remarks(self))
         if any(vertex.label for vertex in self.vertices.values()):
             self._rename()
         if all(link.index is not None for link in self.links):
             self.links.sort(key=lambda link: link.index or 0.0)
-        self._hang_terminals(terminals_per_switch)
+        self._hang_terminals(hang)
         self._inherit()
         self._check_ends()
         switches = [vertex for vertex in self.vertices.values() if not vertex.terminal]
@@ -174,7 +177,9 @@ class RawGraph:
         port_addresses.check_ends(self)
         placed = [vertex for vertex in switches if vertex.x is not None and vertex.y is not None]
         positions = (
-            np.array([[v.x, v.y] for v in placed], np.float64) if len(placed) == len(switches) else None
+            np.array([[v.x, v.y] for v in placed], np.float64)
+            if placed and len(placed) == len(switches)
+            else None
         )
         graph = Graph(
             switch_names=[vertex.name for vertex in switches],
@@ -464,6 +469,8 @@ def read_family(raw: RawGraph, text: str | dict[str, Any] | None) -> None:
         return
     if isinstance(found, dict) and isinstance(found.get("parameters"), dict):
         raw.family, raw.parameters = str(found.get("family")), found["parameters"]
+        if not kind_of(raw.family).cables:
+            raw.fail(AS_SETTINGS)
 
 
 def _parts_text(parts: list[list[str]]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -51,7 +52,7 @@ def sci_dual_ring(terminals: Annotated[Count, Field(description="Number of termi
             "sci-dual-ring", {"ring": around}, {}, layout, terminals=names, parameter="terminals"
         )
         members.append(Member(f"way{way}", graph, np.arange(count), np.full(count, way)))
-    return join(members, names)
+    return replace(join(members, names), layout={"parameters": {"terminals": count}})
 
 
 @family("sci-bridge", "Two rings of terminals, joined by a switch of two ports.")

@@ -6,7 +6,7 @@ from collections import Counter, deque
 
 import numpy as np
 
-from .graph import Graph, Ints
+from .graph import Graph, GraphError, Ints
 from .joined import Member, join
 
 
@@ -34,7 +34,7 @@ def with_ports(graph: Graph, cables: list[list[tuple[int, int]]]) -> Graph:
 def is_of_cables(graph: Graph) -> bool:
     """Return whether a network is a file in which terminals have several cables, and not one of planes."""
     first = graph.planes[0].graph
-    return graph.several is not None and graph.switch_names[: first.switches] == first.switch_names
+    return graph.several is not None and graph.link_names[: first.links] == first.link_names
 
 
 def without_ports(graph: Graph) -> Graph:
@@ -62,6 +62,16 @@ def without_ports(graph: Graph) -> Graph:
         positions=np.concatenate(placed) if len(placed) == len(planes) else None,
         attributes={name: values[order] for name, values in graph.attributes.items()},
     )
+
+
+def whole_network(graph: Graph) -> Graph:
+    """Return the graph whose links lead to terminals, not to ports. Raises GraphError for planes."""
+    if graph.several is None:
+        return graph
+    if not is_of_cables(graph):
+        message = "a network of planes is written plane by plane: take the graph of each of its planes"
+        raise GraphError(message, "path")
+    return without_ports(graph)
 
 
 def _in_order_of_ports(graph: Graph) -> Ints:
