@@ -294,3 +294,13 @@ def test_what_cannot_be_is_refused(name: str) -> None:
 def test_the_same_entries_in_different_slots_are_run() -> None:
     schedule = [entry(5, "t(0).0", "t(1).1"), entry(6, "t(1).0", "t(0).1")]
     assert simulate.run(schedule_scenario(schedule)).slots["overruns"].sum() == 0
+
+
+def test_a_watchdog_is_compared_with_packets_that_occur() -> None:
+    """The protocol allows packets of 16 MB, of which there are none."""
+    program = {"kind": "rmap", "command": "read", "data": "256 B", "rounds": 5}
+    watched = {**SPACEWIRE, "watchdog": "20 us"}
+    found = simulate.run(scenario(program, technology=watched))
+    assert found.summary["messages"] == simulate.run(scenario(program)).summary["messages"]
+    with pytest.raises(ScenarioError, match="shorter than the longest packet takes, 13470 ns"):
+        simulate.run(scenario(program, technology={**SPACEWIRE, "watchdog": "10 us"}))

@@ -129,7 +129,7 @@ def test_a_wrong_load_is_said_before_anything_runs() -> None:
 @pytest.mark.parametrize("study", [curve, saturate])
 def test_a_load_that_would_change_nothing_is_refused(study: Any) -> None:
     backlog = small(traffic={"pattern": "uniform", "length": "32 B", "arrivals": "backlog"})
-    with pytest.raises(ScenarioError, match="no effect: backlog traffic"):
+    with pytest.raises(ScenarioError, match="no effect: arrivals of kind backlog"):
         study(backlog)
 
 

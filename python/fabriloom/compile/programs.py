@@ -16,7 +16,7 @@ from .. import programs, traffic
 from ..codes import number
 from ..programs import Programs
 from ..programs.check import longer_than
-from ..programs.kinds import ANY, FIRST_SPECIAL, RECEIVE, SEND
+from ..programs.kinds import ANY, FIRST_SPECIAL, READ, RECEIVE, SEND
 from ..scenario import Scenario
 from ..scenario.resolve import filled_protocol
 from ..technology import RingTechnology, Technology, TechnologyError, host, technology
@@ -220,15 +220,19 @@ class Messages:
         _check_packets(scenario, routes.technology, protocol)
         routes.check_protocol(scenario, protocol)
         times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
-        silent = traffic.silent(routes.graph, routes.technology, protocol["packet_bytes"])
+        # No packet is longer than the longest message, however long it might be.
+        longest = int(max(1, self.sizes.max(initial=0), found.size_bytes[found.kind == READ].max(initial=0)))
+        limits = np.array([protocol["packet_bytes"], protocol["small_packet_bytes"]])
+        packet, small_packet = self._filled(np.minimum(limits, longest)).tolist()
+        silent = traffic.silent(routes.graph, routes.technology, packet)
         return {
             **columns(protocol["by_size"], self.sizes, tick_ps),
             **(silent if self.packets is None else self.packets.columns(tick_ps)),
             **found.columns(tick_ps),
             **{f"message_{name}": protocol[name] for name in _WINDOWS},
             **times,
-            "message_packet_bytes": protocol["packet_bytes"],
-            "message_small_packet_bytes": protocol["small_packet_bytes"],
+            "message_packet_bytes": packet,
+            "message_small_packet_bytes": small_packet,
             "message_small_below_bytes": protocol["small_below_bytes"],
             "message_acknowledge": number("acknowledge", protocol["acknowledge"]),
             "message_ack_at_head": int(protocol["acknowledge_from"] == "head"),
