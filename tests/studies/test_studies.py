@@ -692,3 +692,19 @@ def test_rates_are_raised_by_their_scale() -> None:
     scenario = Scenario.from_dict({**small().raw, "traffic": text})
     found = curve(scenario, [0.5, 2.0], points=6)
     assert [point.settings["traffic.scale"] for point in found.points][:: len(found.points) - 1] == [0.5, 2.0]
+
+
+@pytest.mark.parametrize("preset", ["ds-link-c104", "spw-10x"])
+def test_the_latency_of_a_packet_alone_on_long_cables_is_that_of_a_run(preset: str) -> None:
+    """Credit limits the packet there, and none before it has begun a quantum."""
+    flows = [{"source": 1, "target": 0, "length": "1500 B", "count": 1, "phase": "10 us"}]
+    given = Scenario.from_dict(
+        {
+            "topology": {"kind": "star", "arms": 3},
+            "technology": {"preset": preset, "cable_length": "1 km"},
+            "traffic": {"pattern": {"kind": "flows", "flows": flows}},
+            "run": {"duration": "1 ms", "warmup": "0 ns"},
+        }
+    )
+    found = inspection.inspect(given)["zero_load_latency_ns"]["mean"]
+    assert found == simulate.run(given).summary["latency_ns"]["mean"]

@@ -159,12 +159,11 @@ def longest_bytes(compiled: Compiled) -> int:
 def _first_bytes(arrays: dict[str, Any]) -> int:
     """Return the payload of packets at the start, all of them at once: none fills more than a buffer.
 
-    In flits they are a whole credit, so that none keeps a part of one from the packets behind.
+    They are a whole credit, so that none keeps a part of one from the packets behind.
     """
-    if not arrays["end_carries_data"]:
-        return 1
-    flits = int(arrays["link_quantum"].max()) - int(arrays["header_chars"])
-    return max(1, max(1, flits) * int(arrays["character_bytes"]) - int(arrays["overhead_bytes"]))
+    ends = 0 if arrays["end_carries_data"] else 1
+    chars = int(arrays["link_quantum"].max(initial=0)) - int(arrays["header_chars"]) - ends
+    return max(1, max(1, chars) * int(arrays["character_bytes"]) - int(arrays["overhead_bytes"]))
 
 
 def _run(
