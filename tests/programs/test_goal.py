@@ -158,6 +158,15 @@ def test_a_graph_that_goes_round_is_refused(tmp_path: Path) -> None:
         compile(scenario(tmp_path, JOIN.replace("l3 requires l2", "l3 requires l2\nl2 irequires l3")))
 
 
+@pytest.mark.parametrize("needs", ["l2 requires l3", "l3 requires l1", "l2 irequires l1"])
+def test_a_receive_that_nobody_sends_to_is_named_by_its_line(needs: str, tmp_path: Path) -> None:
+    """In lists, of which the order may differ from that of the lines, and in graphs."""
+    text = "num_ranks 2\nrank 1 {\nl1: calc 5\nl2: recv 10b from 0 tag 6\nl3: recv 10b from 0 tag 5\n"
+    text += needs + "\n}\nrank 0 {\nl1: send 10b to 1 tag 5\n}\n"
+    with pytest.raises(ScenarioError, match=r"\.goal:4:1: .*nobody sends that to it"):
+        results(tmp_path, text)
+
+
 def test_lines_are_read_alike_however_they_are_written(tmp_path: Path) -> None:
     """What is alike is looked up, the rest searched for: comments, blanks, ends of lines change nothing."""
     plain = "num_ranks 2\nrank 0 {\n" + "".join(

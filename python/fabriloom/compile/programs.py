@@ -94,8 +94,6 @@ def _fitting(programs: Programs, source: int, target: int, tag: int) -> np.ndarr
 
 _COLUMNS = ("cost_send_ticks", "cost_receive_ticks", "cost_packet_ticks", "cost_gap_ticks")
 _PS_PER_NS = 1000
-
-
 Rows = list[dict[str, Any]]
 """Of ``by_size``."""
 
@@ -219,7 +217,6 @@ class Messages:
         scenario, routes, protocol, found = self.scenario, self.routes, self.protocol, self.programs
         _check_packets(scenario, routes.technology, protocol)
         routes.check_protocol(scenario, protocol)
-        times = {f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES}
         # No packet is longer than the longest message, however long it might be.
         longest = int(max(1, self.sizes.max(initial=0), found.size_bytes[found.kind == READ].max(initial=0)))
         limits = np.array([protocol["packet_bytes"], protocol["small_packet_bytes"]])
@@ -230,7 +227,7 @@ class Messages:
             **(silent if self.packets is None else self.packets.columns(tick_ps)),
             **found.columns(tick_ps),
             **{f"message_{name}": protocol[name] for name in _WINDOWS},
-            **times,
+            **{f"message_{name}_ticks": protocol[f"{name}_time_ps"] // tick_ps for name in _TIMES},
             "message_packet_bytes": packet,
             "message_small_packet_bytes": small_packet,
             "message_small_below_bytes": protocol["small_below_bytes"],

@@ -169,7 +169,8 @@ def fail(programs: Programs, row: int, message: str, hint: str) -> NoReturn:
     """Raise an error that names the terminal and the place of a row."""
     name = programs.terminal_names[int(programs.terminal[row])]
     parameter = programs.places[row] if programs.places else None
-    raise ProgramError(f'terminal "{name}": {message}', parameter, hint)
+    place = None if programs.where is None else programs.where(row)
+    raise ProgramError(f'terminal "{name}": {message}', parameter, hint, place=place)
 
 
 def _to_itself(programs: Programs) -> None:

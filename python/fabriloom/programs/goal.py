@@ -11,6 +11,7 @@ import re
 import struct
 from array import array
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import NoReturn
@@ -23,9 +24,10 @@ from fabriloom.programs import goal_binary
 from fabriloom.programs import kinds as op
 from fabriloom.programs.draws import Draws
 from fabriloom.programs.goal_binary import MAGIC, Part, announced, parts
+from fabriloom.programs.orders import is_chain, is_list, only_back, ordered
 from fabriloom.programs.roles import Roles
 from fabriloom.programs.table import Programs
-from fabriloom.reading import ReadError
+from fabriloom.reading import Place, ReadError
 from fabriloom.traffic import TrafficError
 
 # A rank while it is read: its operations, packed, and their labels.
@@ -153,55 +155,6 @@ def _number(digits: str) -> int:
     return int(digits) if plain and len(digits) < 19 else -1
 
 
-def ordered(needs: NDArray[np.uint32], start: op.Ints) -> list[int]:
-    """Return the operations of a rank in an order that its graph allows, without what waits for itself."""
-    before = needs >> 1
-    behind = np.repeat(np.arange(len(start) - 1), np.diff(start))
-    # What the beginning of an operation frees comes before what its end frees.
-    place = np.lexsort((behind, 1 - needs % 2, before))
-    after = behind[place].tolist()
-    first = np.searchsorted(before[place], np.arange(len(start))).tolist()
-    waits = np.diff(start).tolist()
-    free = [number for number, count in enumerate(waits) if not count]
-    for number in free:  # the list grows in the loop
-        for one in after[first[number] : first[number + 1]]:
-            waits[one] -= 1
-            if not waits[one]:
-                free.append(one)
-    return free
-
-
-def is_chain(needs: NDArray[np.uint32], start: op.Ints) -> bool:
-    """Whether each operation waits for the end of the one before it, and for nothing else."""
-    return np.array_equal(start[1:], np.arange(len(start) - 1)) and np.array_equal(
-        needs, 2 * np.arange(len(needs))
-    )
-
-
-def only_back(needs: NDArray[np.uint32], start: op.Ints) -> bool:
-    """Whether all operations wait for such as stand before them."""
-    return bool((needs >> 1 < np.repeat(np.arange(len(start) - 1), np.diff(start))).all())
-
-
-def is_list(streams: int, kinds: list[int], order: list[int], needs: list[int], start: list[int]) -> bool:
-    """Whether no operation of a rank can overlap a receive or a calculation."""
-    if streams > 1:
-        return False
-    last, sent = -1, set[int]()
-    for number in order:
-        waits = needs[start[number] : start[number + 1]]
-        if any(one % 2 and kinds[one >> 1] != op.SEND for one in waits):
-            return False
-        before = {one >> 1 for one in waits}
-        if not (last < 0 or last in before or before & sent):
-            return False
-        if kinds[number] == op.SEND:
-            sent.add(number)
-        else:
-            last, sent = number, set()
-    return True
-
-
 # The text, line by line, and the binary file, rank by rank.
 
 _MOST_FILE = 1 << 32, "4 GB", "split the trace"
@@ -243,6 +196,16 @@ class _Reader:
         self.done: dict[int, _Done] = {}
         self.open = Rank()
         self.count, self._rank, self._operations = 0, -1, 0
+        self._sought, self._found = (-1, 0), 0
+        """The rank and the operation of which the line is sought, and that line."""
+
+    def place_of(self, rank: int, operation: int) -> Place | None:
+        """Read a text again, up to its end, for the place of an operation; None for a binary file."""
+        if self.binary:
+            return None
+        self._sought = rank, operation
+        self.read()
+        return reading.numbered_line(self.path, self._found)
 
     def fail(self, line: int, message: str, hint: str) -> NoReturn:
         """Raise an error that points at a line."""
@@ -345,6 +308,9 @@ class _Reader:
         order = self._order(rank, rows, needs, start)
         counts = np.diff(start).astype(np.uint32)
         moved = order is not None and order != list(range(len(order)))
+        if self._rank == self._sought[0]:
+            at = self._sought[1]
+            self._found = rank.lines[order[at] if order is not None else at]
         self.done[self._rank] = _Done(rows, needs, counts, np.array(order, np.uint32) if moved else None)
         self._rank, self.open = -1, Rank()
 
@@ -465,6 +431,12 @@ def _meant(chunk: NDArray[np.void], ranks: int, rank: int) -> tuple[NDArray[np.v
     return rows, np.where(calc, size > _MOST_NS, no_message | ~(send | receive))
 
 
+def _place(path: str, lists: bool, terminal: op.Column, row: int) -> Place | None:
+    """Return the place of a row of the programs in the trace."""
+    rank = int(terminal[row])
+    return _Reader(path, lists).place_of(rank, row - int(np.searchsorted(terminal, rank)))
+
+
 def goal(roles: Roles, settings: op.Settings, draws: Draws) -> Programs:
     """Return the programs of a trace; rank 0 is the first terminal."""
     reader = _Reader(settings["path"], lists=not settings.get("ends_count"))
@@ -485,7 +457,8 @@ def goal(roles: Roles, settings: op.Settings, draws: Draws) -> Programs:
     done.clear()
     columns = (np.ascontiguousarray(rows[name]) for name in ("kind", "peer", "size", "tag", "amount"))
     kind, peer, size, tag, amount = columns
-    found = Programs(roles.terminals.names, terminal, kind, peer, size, tag, amount)
+    where = partial(_place, settings["path"], reader.lists, terminal)
+    found = Programs(roles.terminals.names, terminal, kind, peer, size, tag, amount, where=where)
     if needs is None or start is None:
         return found
     stream = np.ascontiguousarray(rows["stream"])

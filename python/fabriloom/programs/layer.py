@@ -53,6 +53,7 @@ def control_words(programs: Programs, protocol: op.Settings) -> Programs:
         tag=tag,
         amount=programs.amount[row],
         places=places,
+        where=None,
     )
     return _with_first_addresses(body, programs, protocol["next_address_bytes"])
 

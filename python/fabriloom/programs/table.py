@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -12,6 +12,7 @@ import numpy as np
 
 from fabriloom import units
 from fabriloom.programs import kinds as op
+from fabriloom.reading import Place
 from fabriloom.traffic import TrafficError
 from fabriloom.traffic.kinds import in_units
 
@@ -20,13 +21,18 @@ class ProgramError(TrafficError):
     """A program that cannot be run.
 
     ``parameter`` is the dotted setting of ``[program]`` that is wrong, ``span`` the place in its text: first
-    character, counted from 0, and length.
+    character, counted from 0, and length, ``place`` one in another file.
     """
 
     def __init__(
-        self, message: str, parameter: str | None = None, hint: str = "", span: tuple[int, int] | None = None
+        self,
+        message: str,
+        parameter: str | None = None,
+        hint: str = "",
+        span: tuple[int, int] | None = None,
+        place: Place | None = None,
     ) -> None:
-        super().__init__(message, parameter, hint)
+        super().__init__(message, parameter, hint, place)
         self.span = span
 
 
@@ -64,6 +70,8 @@ class Programs:
     events: Events = NO_EVENTS
     places: Sequence[str] = field(default=())
     """Per row: the setting that it comes from, such as ``terminals.0.do.3``; empty if it comes from none."""
+    where: Callable[[int], Place | None] | None = None
+    """Finds the place of a row in a file, which is read again; None: the rows are of no such file."""
     needs: op.Needs | None = None
     """What the rows wait for. None: each operation waits for the one before of its stream."""
     stream: op.Column | None = None
@@ -120,6 +128,7 @@ class Programs:
             tag=joined(self.tag, tag),
             amount=joined(self.amount, amount),
             places=places,
+            where=None,
             stream=None if self.stream is None else joined(self.stream, stream),
         )
 

@@ -1,7 +1,7 @@
 //! The port by which a message leaves its terminal: the rules of `docs/background/ports.md`.
 
-use super::message::Message;
 use super::Programs;
+use super::message::Message;
 use crate::terminal::NoPlane;
 
 /// A message that can leave, and the index of its port.
