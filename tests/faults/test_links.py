@@ -526,3 +526,17 @@ def test_a_burst_ends_before_a_failure_that_cuts_nothing(preset: str) -> None:
     usual, fails = (run(Scenario.from_dict({**data, "fault": fault})) for fault in ([], [late]))
     assert fails.end_reason == usual.end_reason == "drained"
     assert fails.summary["simulated_ns"] == usual.summary["simulated_ns"] < 1_000_000
+
+
+@pytest.mark.parametrize("technology", [{"preset": "infiniband-4x-edr"}, {"preset": "generic", "lanes": 2}])
+def test_a_run_does_not_last_until_a_watchdog_that_meets_no_packet(technology: dict[str, Any]) -> None:
+    data = {
+        "topology": {"kind": "crossbar", "terminals": 4},
+        "program": {"kind": "ping-pong", "size": "1 kB", "rounds": 5},
+    }
+    usual, watched = (
+        run(Scenario.from_dict({**data, "technology": {**technology, "watchdog_cycles": cycles}}))
+        for cycles in (0, 1_000_000)
+    )
+    assert watched.end_reason == usual.end_reason == "drained"
+    assert watched.summary["messages"] == usual.summary["messages"]

@@ -357,3 +357,16 @@ def test_a_picture_is_a_run_of_its_program(name: str) -> None:
         "terminals"
     ]
     assert svg.count("\n") < 200
+
+
+def test_sources_that_stopped_before_the_programs_make_nothing_more() -> None:
+    data = {
+        "topology": {"kind": "crossbar", "terminals": 4},
+        "technology": {"preset": "generic"},
+        "program": {"kind": "funnel-in", "size": "64 B", "rounds": 1000},
+        "traffic": {"length": "256 B", "load": 0.2, "arrivals": "constant"},
+        "run": {"duration": "1 us", "drain": True},
+    }
+    packets = run(Scenario.from_dict(data)).summary["packets"]
+    assert packets["offered"] == packets["delivered"]
+    assert packets["in_flight"] == 0

@@ -1,5 +1,7 @@
 //! When links are looked at again: in this tick, in the next one, or later; and when their next characters are known.
 
+use std::collections::BTreeSet;
+
 use super::event::Event;
 use super::link::Link;
 use super::parts::{Lane, Queue};
@@ -24,6 +26,8 @@ pub(super) struct Agenda {
     pub horizon: Time,
     /// When the last wire is free, and the last credit has returned: a run ends no earlier.
     rests_at: Time,
+    /// When packets may have been still for too long, and the queues of which they are the first, each once.
+    pub watches: BTreeSet<(Time, u32)>,
     wheel: Wheel,
 }
 
@@ -37,6 +41,7 @@ impl Agenda {
             soon_starting: Vec::new(),
             horizon: 0,
             rests_at: -1,
+            watches: BTreeSet::new(),
             wheel: Wheel::default(),
         }
     }
@@ -47,7 +52,11 @@ impl Agenda {
         if !(self.soon_starting.is_empty() && self.soon_crossing.is_empty()) {
             return Some(self.now + 1);
         }
-        self.wheel.peek().or_else(|| (self.rests_at > self.now).then_some(self.rests_at))
+        let next = self.wheel.peek().or_else(|| (self.rests_at > self.now).then_some(self.rests_at));
+        match self.watches.first() {
+            Some(&(time, _)) => Some(next.map_or(time, |next| next.min(time))),
+            None => next,
+        }
     }
 
     /// Whether the next tick is due, and so is the earliest that can be.
@@ -58,7 +67,7 @@ impl Agenda {
 
     /// Whether no link and no packet has anything to do.
     pub fn is_quiet(&self) -> bool {
-        self.wheel.peek().is_none() && !self.is_soon() && self.rests_at <= self.now
+        self.wheel.peek().is_none() && self.watches.is_empty() && !self.is_soon() && self.rests_at <= self.now
     }
 
     /// Moves on to a tick; returns the number of looks at links that are due in it besides the events of the wheel.

@@ -17,8 +17,6 @@ pub enum Event {
     Cross(u32),
     /// Something may start on the wire of this link.
     Wire(u32),
-    /// The packet at the front of this queue may have been still for too long.
-    Watch(u32),
 }
 
 impl Event {
@@ -32,7 +30,6 @@ impl Event {
             Self::Source(terminal) => terminal << 3 | 4,
             Self::Cross(link) => link << 3 | 5,
             Self::Wire(link) => link << 3 | 6,
-            Self::Watch(queue) => queue << 3 | 7,
         }
     }
 
@@ -46,8 +43,7 @@ impl Event {
             3 => Self::Head(what),
             4 => Self::Source(what),
             5 => Self::Cross(what),
-            6 => Self::Wire(what),
-            _ => Self::Watch(what),
+            _ => Self::Wire(what),
         }
     }
 }

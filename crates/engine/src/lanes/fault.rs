@@ -431,6 +431,7 @@ impl Network {
         if at.pieces == 0 {
             self.packets.remove(packet);
             self.faults.remains -= 1;
+            self.may_stop_watching();
         }
     }
 }

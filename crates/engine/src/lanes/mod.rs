@@ -67,7 +67,7 @@
 //! | [`fault`] | links that fail and run again; packets that are cut, discarded and spilled | all of the above, because a cut corrects what is already known; alone `Link`: `down`, `stuck`; `Queue::spills`; `Port::spilling`; `Network::faults` |
 //! | [`pause`] | switches that pause senders | `Network::pauses`; `Lane`: `credit`, `starts_at` |
 //! | [`repeat`] | characters that are sent again, and links that change their rate | `Link`: `repeats_until` |
-//! | [`timeout`] | packets that have an output and do not move | `Queue`: `moved_at`, also with [`input`], and `watched_at`; `Network::watched`; `Lane`: `outgoing`, `ready` of the packet that is ended |
+//! | [`timeout`] | packets that have an output and do not move | `Queue`: `moved_at`, also with [`input`], and `watched`; `Agenda::watches`; `Lane`: `outgoing`, `ready` of the packet that is ended |
 //! | [`code`] | time-codes and interrupts | `Network::codes`; `Link`: `free_at`, `counts` |
 //! | [`congestion`] | packets that are marked, and ports that rest | `congestion`, also with [`wire`]; `Packet::marked` |
 //! | [`deadlock`] | who waits for whom: reads only | |
@@ -94,7 +94,7 @@
 //! * A packet that crosses ahead has its input and output of the crossbar until `free_at` and `entered_at`: at every tick
 //!   at which it crosses it would be chosen, so what is nominated beside it is refused.
 //! * `due` of a link or port is the earliest tick for which it is scheduled. An event of a later tick finds another
-//!   `due` and does nothing, so events need not be removed. The same holds for `asks_at` and `watched_at` of a queue.
+//!   `due` and does nothing, so events need not be removed. The same holds for `asks_at` of a queue.
 //! * A lost packet is counted once, when its first piece is lost, and forgotten with its last piece.
 
 mod agenda;

@@ -182,8 +182,8 @@ pub(super) struct Queue {
     pub asks_at: Time,
     /// When its last character crossed, or it was granted its lane, if switches have time-outs.
     pub moved_at: Time,
-    /// When the time-out is checked.
-    pub watched_at: Time,
+    /// Whether a check of its time-out is planned.
+    pub watched: bool,
     /// When it requested.
     pub since: Time,
     /// The group it waits for, or [`NONE`].
@@ -261,7 +261,7 @@ impl Queue {
             strips: false,
             asks_at: UNKNOWN,
             moved_at: 0,
-            watched_at: UNKNOWN,
+            watched: false,
             since: 0,
             awaits: NONE,
             copies: Vec::new(),

@@ -69,8 +69,6 @@ pub struct Network {
     pub(super) codes: Option<Box<Codes>>,
     /// Heads that wait for several lanes at once, if packets are distributed.
     pub(super) distributions: Option<Box<Distributions>>,
-    /// Queues to check in this tick.
-    pub(super) watched: Vec<u32>,
     /// Paths of packets, if requested.
     pub hops: Hops,
     /// Number of grants so far.
@@ -118,7 +116,6 @@ impl Network {
             congestion: Congestion::new(&fabric),
             codes: Codes::new(&fabric),
             distributions: Distributions::new(&fabric),
-            watched: Vec::new(),
             hops: Hops::default(),
             grants: 0,
             characters: 0,

@@ -1,7 +1,7 @@
 //! Switches that end packets which have an output and do not move.
 
 use super::event::Event;
-use super::state::{Network, UNKNOWN};
+use super::state::Network;
 use crate::fabric::NONE;
 use crate::kernel::Time;
 
@@ -10,36 +10,47 @@ impl Network {
     pub(super) fn watch_from_grant(&mut self, queue: u32) {
         let timeout = self.fabric.timeout_of(self.switch_at(self.queues[queue as usize].lane));
         if timeout > 0 {
-            self.queues[queue as usize].moved_at = self.agenda.now;
-            self.watch_until(queue, self.agenda.now + timeout);
+            let at = &mut self.queues[queue as usize];
+            at.moved_at = self.agenda.now;
+            // A check that is due for the packet before it plans its own.
+            if !at.watched {
+                self.watch_until(queue, self.agenda.now + timeout);
+            }
         }
     }
 
     fn watch_until(&mut self, queue: u32, time: Time) {
-        self.queues[queue as usize].watched_at = time;
-        self.agenda.schedule(Event::Watch(queue), time);
+        self.queues[queue as usize].watched = true;
+        self.agenda.watches.insert((time, queue));
     }
 
-    /// Marks the packet at the front of this queue for a check after all other work of the tick.
-    pub fn note_watch(&mut self, queue: u32) {
-        self.watched.push(queue);
-    }
-
-    /// Checks the marked packets, in the order of their queues.
-    pub fn watch_all(&mut self) {
-        self.watched.sort_unstable_by_key(|&queue| std::cmp::Reverse(queue));
-        while let Some(queue) = self.watched.pop() {
+    /// Checks the packets that are due, in the order of their queues, after all other work of the tick; returns their
+    /// number.
+    pub fn watch_all(&mut self) -> u64 {
+        let mut count = 0;
+        while let Some(&(time, queue)) = self.agenda.watches.first()
+            && time <= self.agenda.now
+        {
+            self.agenda.watches.pop_first();
             self.watch(queue);
+            count += 1;
+        }
+        count
+    }
+
+    /// Plans no checks where no packet is left: the run would last until then.
+    pub(super) fn may_stop_watching(&mut self) {
+        if self.packets.count() == 0 {
+            for (_, queue) in std::mem::take(&mut self.agenda.watches) {
+                self.queues[queue as usize].watched = false;
+            }
         }
     }
 
-    /// Ends the packet at the front of a queue if it has not moved for too long; otherwise schedules the next check.
+    /// Ends the packet at the front of a queue if it has not moved for too long; otherwise plans the next check.
     fn watch(&mut self, queue: u32) {
         let at = &mut self.queues[queue as usize];
-        if at.watched_at != self.agenda.now {
-            return;
-        }
-        at.watched_at = UNKNOWN;
+        at.watched = false;
         let (lane, due) = (at.lane, at.moved_at);
         if at.output == NONE {
             return;

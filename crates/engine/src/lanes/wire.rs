@@ -317,6 +317,7 @@ impl Network {
             return None;
         }
         self.packets.remove(packet);
+        self.may_stop_watching();
         let sent = self.packets[packet];
         let congestion = self.congestion.iter_mut().filter(|_| sent.marked);
         congestion.for_each(|at| at.notify(&self.fabric, sent.delivery.source, self.agenda.now));

@@ -64,8 +64,9 @@ impl Sources {
         Self { sources, totals: Totals::default(), flows, last: Time::MAX }
     }
 
-    /// Creates no packets after this tick. Earlier packets are still handed out.
+    /// Creates no packets after this tick, or an earlier one that was given. Earlier packets are still handed out.
     pub fn stop_after(&mut self, fabric: &Fabric, last: Time) {
+        let last = last.min(self.last);
         self.last = last;
         if !are_shaped(fabric) {
             return;

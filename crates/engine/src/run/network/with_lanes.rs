@@ -38,12 +38,11 @@ impl Network for Lanes {
                 lanes::Event::Deliver(lane) => news.deliveries.extend(self.deliver(lane)),
                 lanes::Event::Cross(link) => self.note_crossing(link),
                 lanes::Event::Wire(link) => self.note_start(link),
-                lanes::Event::Watch(queue) => self.note_watch(queue),
             }
         }
         // An order that does not depend on when they were computed.
         news.deliveries.sort_unstable_by_key(|one| (one.target, one.source, one.number));
-        self.watch_all();
+        count += self.watch_all();
         self.lost_marks(&mut news.lost);
         Happened { events: count, is_quiet: news.is_quiet() }
     }
