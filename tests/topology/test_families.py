@@ -5,10 +5,11 @@ Cables besides those of a family or a file, too.
 
 from __future__ import annotations
 
+import contextlib
 import time
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import fabriloom
 import numpy as np
@@ -23,6 +24,7 @@ from fabriloom.topology.measure import counts
 from fabriloom.topology.raw import components
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from pydantic import TypeAdapter, ValidationError
 
 from .common import EXAMPLES, example_id
 
@@ -182,6 +184,20 @@ def check_sound(graph: Graph) -> None:
 @pytest.mark.parametrize("example", EXAMPLES, ids=example_id)
 def test_examples_are_sound(example):
     check_sound(topology.build(example[0], **example[1]))
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=example_id)
+def test_the_schema_refuses_one_where_the_family_does(example: tuple[str, dict[str, Any]]) -> None:
+    kind, parameters = example
+    hints = get_type_hints(topology.FAMILIES[kind].build, include_extras=True)
+    del hints["return"]
+    for name, hint in hints.items():
+        with contextlib.suppress(ValidationError):
+            one = TypeAdapter(hint).validate_python(1)
+            try:
+                build(kind, **{**parameters, name: one})
+            except GraphError as error:
+                assert "must be from" not in str(error), name
 
 
 @pytest.mark.parametrize("kind", FAMILIES)

@@ -22,7 +22,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from pydantic import Field
 
-from .family import Count, Several, family
+from .family import Several, family
 from .graph import MAX_TERMINALS, Graph, GraphError, Ints, check_size, whole
 
 VARIANTS = ("omega", "flip", "butterfly", "baseline", "indirect-cube", "generalized-cube")
@@ -38,7 +38,7 @@ Variant = Annotated[
     "banyan", "A one-way multistage network with one path between any two terminals.", routing="self-routing"
 )
 def banyan(
-    terminals: Annotated[Count, Field(description="Number of terminals, a power of the base")],
+    terminals: Annotated[Several, Field(description="Number of terminals, a power of the base")],
     variant: Variant = "omega",
     base: Annotated[Several, Field(description="Switches are base x base")] = 2,
 ) -> Graph:

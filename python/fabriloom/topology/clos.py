@@ -11,13 +11,13 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from .family import Bisection, Count, as_wide_as_terminals, family, limited
+from .family import Bisection, Count, Several, as_wide_as_terminals, family, limited
 from .graph import MAX_TERMINALS, Graph, GraphError, assemble, check_size, whole
 
 MAX_PORTS = 4096
 
 
-SwitchPorts = Annotated[Count, Field(description="Ports of a switch")]
+SwitchPorts = Annotated[Several, Field(description="Ports of a switch")]
 
 
 def _cut(graph: Graph) -> Bisection:
@@ -43,7 +43,7 @@ def _cut(graph: Graph) -> Bisection:
 )
 def clos(
     terminals: Annotated[
-        Count, Field(description="Number of terminals: 64, 128, 256, 512 or any other legal size")
+        Several, Field(description="Number of terminals: 64, 128, 256, 512 or any other legal size")
     ],
     switch_ports: SwitchPorts = 32,
     terminals_per_switch: Annotated[
@@ -192,7 +192,8 @@ def rows(widths: list[int], height: float | None = None) -> np.ndarray:
     cut=as_wide_as_terminals,
 )
 def clos5(
-    terminals: Annotated[Count, Field(description="Number of terminals")], switch_ports: SwitchPorts = 32
+    terminals: Annotated[Several, Field(description="Number of terminals")],
+    switch_ports: Annotated[int, Field(ge=4, le=2**20, description="Ports of a switch")] = 32,
 ) -> Graph:
     """Build a five-stage folded Clos of switches ``edge(p,i)``, ``middle(p,j)`` and ``centre(g,c)``.
 

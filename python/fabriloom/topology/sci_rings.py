@@ -20,7 +20,7 @@ from pydantic import Field
 
 from .. import reading
 from ..reading import ReadError
-from .family import Count, TerminalsPerSwitch, family
+from .family import Count, Several, TerminalsPerSwitch, family
 from .file import content_of, read_error
 from .graph import Graph, GraphError, whole
 from .grid import checked_shape, lattice_positions
@@ -30,7 +30,7 @@ from .rings import MAX_PORTS, MAX_STATIONS
 
 
 @family("sci-ring", "One ring of terminals.")
-def sci_ring(terminals: Annotated[Count, Field(description="Number of terminals")]) -> Graph:
+def sci_ring(terminals: Annotated[Several, Field(description="Number of terminals")]) -> Graph:
     """Build one ring of terminals ``t0``, ``t1``, …, each sending to the next."""
     count = whole(terminals, "terminals", 2, MAX_STATIONS, "the stations of the ring")
     rings = {"ring": [f"t{number}" for number in range(count)]}
@@ -38,7 +38,7 @@ def sci_ring(terminals: Annotated[Count, Field(description="Number of terminals"
 
 
 @family("sci-dual-ring", "Two rings of the same terminals in opposite directions.")
-def sci_dual_ring(terminals: Annotated[Count, Field(description="Number of terminals")]) -> Graph:
+def sci_dual_ring(terminals: Annotated[Several, Field(description="Number of terminals")]) -> Graph:
     """Build two rings of the terminals ``t0``, ``t1``, …: each has a port on both.
 
     On the first each sends to the next one, on the second to the one before.

@@ -25,7 +25,7 @@ import numpy as np
 from pydantic import Field
 
 from .banyan import Variant, inverse, lines_before
-from .family import Count, family
+from .family import Count, Several, family
 from .graph import Graph, GraphError, Ints, whole
 from .ring_graph import Buses, Controllers, Ports, check_buses, check_stations, ring_graph
 from .rings import MAX_PORTS, MAX_STATIONS
@@ -237,9 +237,9 @@ WIRINGS = ("ringlet", "long-ring")
 
 @family("sci-banyan", "A multistage network of rings from senders P0, P1, … to as many receivers M0, M1, …")
 def sci_banyan(
-    terminals: Annotated[Count, Field(description="Inputs, and as many outputs: a power of the base")] = 16,
+    terminals: Annotated[Several, Field(description="Inputs, and as many outputs: a power of the base")] = 16,
     variant: Variant = "omega",
-    base: Annotated[Count, Field(description="Lines that an exchange joins")] = 2,
+    base: Annotated[Several, Field(description="Lines that an exchange joins")] = 2,
     wiring: Annotated[
         Literal["ringlet", "long-ring"],
         Field(

@@ -48,7 +48,7 @@ def _cut(graph: Graph) -> Bisection:
 
 
 @family("crossbar", "One switch with all terminals on it.", cut=_cut)
-def crossbar(terminals: Annotated[Count, Field(description="Number of terminals")]) -> Graph:
+def crossbar(terminals: Annotated[Several, Field(description="Number of terminals")]) -> Graph:
     """Build a single switch ``s`` with ``terminals`` terminals ``t.0``, ``t.1``, …"""
     if not isinstance(terminals, bool) and isinstance(terminals, int):
         check_size(terminals, terminals, "terminals")
@@ -79,7 +79,7 @@ def _half_of(branches: str, what: str) -> Cut:
 
 @family("star", "Switches around one centre switch.", routing="up-down", cut=_half_of("arms", "arms"))
 def star(
-    arms: Annotated[Count, Field(description="Number of switches around the centre")],
+    arms: Annotated[Several, Field(description="Number of switches around the centre")],
     terminals_per_switch: TerminalsPerSwitch = 1,
     links_per_edge: LinksPerEdge = 1,
 ) -> Graph:
@@ -110,7 +110,7 @@ def star(
     cut=_half_of("arity", "branches at the root"),
 )
 def tree(
-    arity: Annotated[Count, Field(description="Switches below each switch")],
+    arity: Annotated[Several, Field(description="Switches below each switch")],
     depth: Annotated[Depth, Field(description="Levels below the root")],
     terminals_per_switch: TerminalsPerSwitch = 1,
     links_per_edge: LinksPerEdge = 1,
@@ -149,7 +149,7 @@ def fat_tree(
     arity: Annotated[Several | None, Field(description="k: links down (and up) of every switch")] = None,
     levels: Annotated[Depth | None, Field(description="n: levels of switches; k^n terminals")] = None,
     terminals: Annotated[
-        Count | None, Field(description="k^n, instead of arity or levels, which follows from it")
+        Several | None, Field(description="k^n, instead of arity or levels, which follows from it")
     ] = None,
 ) -> Graph:
     """Build the k-ary n-tree with arity^levels terminals ``t(i).k`` on switches ``s(level,number)``.
