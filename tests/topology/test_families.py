@@ -191,13 +191,15 @@ def test_the_schema_refuses_one_where_the_family_does(example: tuple[str, dict[s
     kind, parameters = example
     hints = get_type_hints(topology.FAMILIES[kind].build, include_extras=True)
     del hints["return"]
+    refused = dict[str, str]()
     for name, hint in hints.items():
         with contextlib.suppress(ValidationError):
             one = TypeAdapter(hint).validate_python(1)
             try:
                 build(kind, **{**parameters, name: one})
             except GraphError as error:
-                assert "must be from" not in str(error), name
+                refused[name] = str(error)
+    assert not [name for name, message in refused.items() if "must be from" in message]
 
 
 @pytest.mark.parametrize("kind", FAMILIES)
